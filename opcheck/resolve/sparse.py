@@ -1,6 +1,7 @@
 """What a target has for sparse tensors, whose kernels have a dispatch key of their own."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
@@ -10,23 +11,30 @@ from opcheck.resolve import resolution as codes
 from opcheck.resolve.resolution import Resolution, Step
 
 _LAYOUT = "sparse_"
+_TAKEN = frozenset({"float32", "float64", "complex64", "complex128"})
+"""Dtypes that every kernel for sparse tensors takes; of others no list says anything."""
 _GIVE_ANOTHER = frozenset({"to_sparse", "_to_sparse"})
 """Operators whose argument ``layout`` is that of the result, and no option of a new tensor."""
 
 
-def layout_of(node: Node) -> str:
-    """The sparse layout that decides which kernel a call asks for; "" where none does.
+class Sparse(NamedTuple):
+    """What decides which kernel a call asks for, beside its overload."""
 
-    It is that of a tensor that is given, or the option of one that is made.
-    """
+    layout: str
+    """As torch names it."""
+    dtype: str
+    """Of the tensor that is given; "" for one that is made."""
+
+
+def sparse_in(node: Node) -> Sparse | None:
+    """The first sparse tensor that a call is given, or the layout of the one that it makes."""
     makes = node.op.base not in _GIVE_ANOTHER
-    found = (
-        value.value
-        for _, given in node.arguments
-        for value in _constants(given)
-        if value.value.startswith(_LAYOUT) and (value.kind == "other" or makes)
-    )
-    return next(found, "")
+    for _, given in node.arguments:
+        for value in _constants(given):
+            layout, _, meta = value.value.partition(" ")
+            if layout.startswith(_LAYOUT) and (value.kind == "other" or makes):
+                return Sparse(layout, meta.partition("[")[0])
+    return None
 
 
 def _constants(value: Value) -> Iterator[Constant]:
@@ -37,13 +45,23 @@ def _constants(value: Value) -> Iterator[Constant]:
             yield from _constants(item)
 
 
-def kernel_of(node: Node, layout: str, matrix: SupportMatrix) -> Step:
+def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
     """Answer whether the target has a kernel for tensors of the layout; open where it has none."""
-    op, known = str(node.op), matrix.sparse.get(layout)
+    op, (layout, dtype), known = str(node.op), sparse, matrix.sparse.get(sparse.layout)
     evidence = known.kernels.get(op) if known else None
     if evidence is None:
         text = "kernel: none is registered for {op} of {layout} tensors"
         return Step(Sentence(text, op=op, layout=layout))
+    if dtype and dtype not in _TAKEN:
+        text = (
+            "the vendor registers a kernel for {op} of {layout} tensors; nobody has said whether it"
+            " takes {dtype}"
+        )
+        said = Sentence(text, op=op, layout=layout, dtype=dtype)
+        unknown = Resolution(
+            Verdict.UNKNOWN, codes.SPARSE_NOT_KNOWN, said, Confidence.LOW, (evidence,)
+        )
+        return Step(Sentence("kernel: not known to take {dtype}", dtype=dtype), unknown)
     text = "the vendor registers a kernel for {op} of {layout} tensors"
     said = Sentence(text, op=op, layout=layout)
     found = Resolution(Verdict.NATIVE, codes.REGISTERED, said, evidence=(evidence,))
@@ -51,12 +69,12 @@ def kernel_of(node: Node, layout: str, matrix: SupportMatrix) -> Step:
     return Step(Sentence(text, op=op, layout=layout), found)
 
 
-def without_kernel(node: Node, layout: str, matrix: SupportMatrix) -> Step:
+def without_kernel(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
     """What becomes of a call that neither a kernel nor a composite takes: it raises, or who knows.
 
     Fallbacks to the host are registered for dense tensors.
     """
-    op, known = str(node.op), matrix.sparse.get(layout)
+    op, layout, known = str(node.op), sparse.layout, matrix.sparse.get(sparse.layout)
     vendor = matrix.target.vendor
     if known is None or op in known.unclear:
         text = "nobody has said whether {vendor} has a kernel for {op} of {layout} tensors"

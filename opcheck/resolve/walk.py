@@ -100,25 +100,26 @@ class Walk:
         if mixes_host(node, inside=self.matrix.takes_apart(str(node.op), node.composite)):
             yield kernels.of_two_places(node)
             return
-        layout = sparse.layout_of(node)
-        if layout:
-            yield from self._of_sparse(node, layout)
+        given = sparse.sparse_in(node)
+        if given is not None:
+            yield from self._of_sparse(node, given)
             return
         own = kernels.own(node, self.matrix)
         yield own
         if own.resolution is None:
             yield from self._without_kernel(node)
 
-    def _of_sparse(self, node: Node, layout: str) -> Iterator[Step]:
+    def _of_sparse(self, node: Node, given: sparse.Sparse) -> Iterator[Step]:
         """The questions about a call that has a sparse tensor, or makes one."""
-        own = sparse.kernel_of(node, layout, self.matrix)
+        own = sparse.kernel_of(node, given, self.matrix)
         yield own
         if own.resolution is not None:
             return
-        if node.composite in self.matrix.inherits and node.children:
+        functional = node.composite is not Composite.NON_FUNCTIONAL  # whose key is for dense ones
+        if functional and node.composite in self.matrix.inherits:
             yield self._composite(node)
             return
-        yield sparse.without_kernel(node, layout, self.matrix)
+        yield sparse.without_kernel(node, given, self.matrix)
 
     def _without_kernel(self, node: Node) -> Iterator[Step]:
         """What is asked after a kernel of the target's own."""

@@ -26,6 +26,7 @@ from opcheck.trace.calls.call_site import Site, from_stack
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.alias import there
+from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
 from opcheck.trace.outputs.kernel_results import KernelResults
@@ -271,6 +272,8 @@ class Engine(TorchDispatchMode):
         """A result as one of ours; a bare one that views an argument has its values."""
         if isinstance(value, DeviceTensor):
             return self.adopt(value)
+        if isinstance(value, SparseTensor):
+            return value
         if not isinstance(value, Tensor) or value.device.type != self.device.type:
             return value
         viewed = (tensor for tensor in tree_leaves(given) if isinstance(tensor, DeviceTensor))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from opcheck.model.trace import Constant, TensorMeta, Value
+from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 
 
@@ -32,6 +33,7 @@ class Call:
     """Some tensor argument is a lazy conjugate or negative."""
 
 
+_OURS = (DeviceTensor, SparseTensor)
 _TYPED = (bool, float, complex)
 
 
@@ -71,6 +73,11 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         if value.spec.lazy:
             call.lazy = True
         return True
+    if kind is SparseTensor:
+        parts.append(value.key)
+        call.tensors.append(value)
+        call.ours = True
+        return True
     if value is None or kind is int or kind is str:
         parts.append(value)
         return True
@@ -102,7 +109,7 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
 
 def _adopted(call: Call, adopt_bare: Callable[[Tensor], DeviceTensor]) -> Call:
     def mend(value: Any) -> Any:
-        if isinstance(value, Tensor) and type(value) is not DeviceTensor:
+        if isinstance(value, Tensor) and type(value) not in _OURS:
             return value if value.device.type == "cpu" else adopt_bare(value)
         if isinstance(value, (list, tuple)):
             return [mend(v) for v in value]
@@ -123,15 +130,20 @@ def named_arguments(
     return tuple((name, to_value(given[name])) for name in order)
 
 
+def _named(value: torch.dtype | torch.layout) -> str:
+    return str(value).removeprefix("torch.")
+
+
 def to_value(value: Any) -> Value:
     """Turn an argument or a result into a model value."""
     match value:
         case DeviceTensor():
             return value.spec.meta
         case Tensor():
-            meta = Spec.like(value).meta if value.layout is torch.strided else None
-            if meta is None:
-                return Constant("other", str(value.layout).removeprefix("torch."))
+            if value.layout is not torch.strided:
+                meta = TensorMeta(_named(value.dtype), tuple(value.shape), ())
+                return Constant("other", f"{_named(value.layout)} {meta}")
+            meta = Spec.like(value).meta
             return TensorMeta(meta.dtype, meta.shape, meta.stride, host=True)
         case None | bool() | int() | float() | str():
             return value

@@ -19,6 +19,7 @@ from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.higher_order import branches
 from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.calls.signature import Call, named_arguments, take_apart, to_value
+from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, copy_memory_tag, device_tensor
 from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
@@ -63,7 +64,7 @@ class CallTreeRecorder(Engine):
         self._open: list[Counter[int]] = []
         self._expanding: list[int] = []
         self._quiet = 0
-        self._unfinished: dict[int, dict[int, int]] = {}
+        self._unfinished: dict[int, tuple[OtherLayout, dict[int, int]]] = {}
         """Draft of a composite that met a tensor without strides -> what it had called by then."""
         self._forwards = Forwards()
         self._autocast = Reached()
@@ -163,11 +164,12 @@ class CallTreeRecorder(Engine):
             if instead is None:
                 instead = self._guess(call, draft, error)
             if instead is None:
-                if type(error) is OtherLayout:  # it is known what is asked for, not what it gives
-                    draft.children = unfinished or draft.children
+                met, called = unfinished or (error, {})
+                if type(met) is OtherLayout:  # it is known what is asked for, not what it gives
+                    draft.children = called or draft.children
                     self._record(index)
-                else:
-                    self._forget(call.key, index)
+                    raise met from None
+                self._forget(call.key, index)
                 raise
             result = self.leaves.learn(call, instead)
         draft.data_dependent = self.took_assumption() or draft.data_dependent
@@ -280,8 +282,10 @@ class CallTreeRecorder(Engine):
         except Exception as error:  # the kernel's own failure, told in the note
             raise_if_bug(error)
             draft.note = reason_of(error)
-            if type(error) is OtherLayout:
-                self._unfinished[id(draft)] = dict(children)
+            if known.view and any(isinstance(t, SparseTensor) for t in call.tensors):
+                draft.children, draft.note = {}, ""  # C++ looks where its parts are, which is here
+            elif type(error) is OtherLayout:
+                self._unfinished[id(draft)] = error, dict(children)
             return None
         finally:
             self._open.pop()

@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.sparse import SPARSE, sparse_tensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
 from opcheck.trace.outputs.device_only import kernel_for
 from opcheck.trace.outputs.loops import Loops
@@ -180,6 +181,8 @@ class KernelResults:
                     return self._refreshed(tensor, value)
             if call.device is not None and call.device.type == "cpu":
                 return result
+            if result.layout in SPARSE:
+                return sparse_tensor(result, self._device)
             require_strides(result, str(call.func))
             spec = Spec.like(result)
             keep = result.device.type == "cpu" and small(spec)

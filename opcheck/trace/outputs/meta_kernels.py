@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 from opcheck.trace.outputs.device_only import kernel_for
 from opcheck.trace.outputs.plan import Plan, canonical, plan_of, standing_for
@@ -80,6 +81,9 @@ def replaced(
     made: dict[int, Tensor] = {}
 
     def convert(value: Any) -> Any:
+        if isinstance(value, SparseTensor) and device == "cpu":
+            made[id(value)] = value.host
+            return value.host
         if isinstance(value, Tensor):
             require_strides(value, call.func.name())
             if id(value) not in made:

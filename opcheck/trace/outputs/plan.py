@@ -11,6 +11,7 @@ from msgspec import Struct
 from torch import Tensor
 
 from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.sparse import SPARSE
 from opcheck.trace.device.tensors import Spec
 from opcheck.trace.outputs.unknown import require_strides
 from opcheck.trace.torch_internals.dispatcher import OverloadFacts, facts
@@ -64,6 +65,8 @@ def _own(result: Any, known: OverloadFacts, probe: Call) -> Any:
 
 def _resolved(result: Any, made: list[Tensor], op: str) -> Any:
     if isinstance(result, Tensor):
+        if result.layout in SPARSE:
+            return result
         require_strides(result, op)
         if result._is_zerotensor():
             return torch.zeros(result.shape, dtype=result.dtype, device=result.device)
@@ -100,6 +103,7 @@ Plan = Spec | Same | Constant | list["Plan"]
 def plan_of(result: Any, call: Call) -> Plan:
     """Describe outputs so that they can be made again."""
     if isinstance(result, Tensor):
+        require_strides(result, call.func.name())
         for index, tensor in enumerate(call.tensors):
             if tensor is result:
                 return Same(index, Spec.like(tensor))

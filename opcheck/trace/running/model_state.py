@@ -27,6 +27,7 @@ from opcheck.python_state import (
     tables,
     variables,
 )
+from opcheck.trace.device.sparse import SPARSE, sparse_tensor
 from opcheck.trace.device.state import living
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
@@ -101,8 +102,11 @@ def on_device(value: Any, device: torch.device) -> Any:
 
 
 def _moved(tensor: Tensor, device: torch.device) -> Tensor:
-    if isinstance(tensor, DeviceTensor) or tensor.layout is not torch.strided:
+    if isinstance(tensor, DeviceTensor):
         return tensor
+    if tensor.layout is not torch.strided:
+        known = tensor.layout in SPARSE and tensor.device.type == "cpu"
+        return sparse_tensor(tensor, device) if known else tensor
     spec = Spec.of(tensor.dtype, tensor.shape, tensor.stride())
     steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
     plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
