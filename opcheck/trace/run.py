@@ -112,8 +112,13 @@ def trace_model(
 
         learned: dict[tuple[Any, ...], Plan] = {}
 
+        def counting(names: frozenset[str], modules: ModuleStack) -> KernelCounter:
+            made = KernelCounter(device, changed, names, learned, modules)
+            made.leaves.follows_sparse = True
+            return made
+
         def count(names: frozenset[str]) -> Counted:
-            engine = attempts.run(partial(KernelCounter, device, changed, names, learned))
+            engine = attempts.run(partial(counting, names))
             return Counted(engine.kernels, tuple(engine.modules.gaps))
 
         sets = [*dict.fromkeys((exact or {}).values())]

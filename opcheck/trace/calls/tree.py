@@ -59,6 +59,7 @@ class CallTreeRecorder(Engine):
         modules: ModuleStack,
     ) -> None:
         super().__init__(device, casts, modules)
+        self.leaves.follows_sparse = True
         self._drafts: list[_Draft] = []
         self._index: dict[tuple[Any, ...], int] = {}
         self._open: list[Counter[int]] = []

@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.signature import Call
-from opcheck.trace.device.sparse import SPARSE, sparse_tensor
+from opcheck.trace.device.sparse import SPARSE, SparseTensor, sparse_tensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
 from opcheck.trace.outputs.device_only import kernel_for
 from opcheck.trace.outputs.loops import Loops
@@ -63,6 +63,8 @@ class KernelResults:
         self._casts = casts
         self._assumed = assumed
         self._loops = Loops()
+        self.follows_sparse = False
+        """Whether sparse tensors are followed by their values, which an emulated device cannot."""
         self._plans: dict[tuple[Any, ...], Plan | None] = {}
         self.learned: dict[tuple[Any, ...], Plan] = {}
         """What composites were seen to return that meta refuses; may be handed to another run."""
@@ -74,6 +76,10 @@ class KernelResults:
             Unseen: nothing here can tell what it returns.
             Exception: whatever torch raises for arguments that the operator refuses.
         """
+        if not self.follows_sparse:
+            for tensor in call.tensors:
+                if type(tensor) is SparseTensor:
+                    require_strides(tensor, call.func.name())
         if call.func is _PACK:
             return self._packed(call)
         if call.func.namespace == distributed.NAMESPACE:
@@ -181,9 +187,9 @@ class KernelResults:
                     return self._refreshed(tensor, value)
             if call.device is not None and call.device.type == "cpu":
                 return result
-            if result.layout in SPARSE:
+            if result.layout in SPARSE and self.follows_sparse:
                 return sparse_tensor(result, self._device)
-            require_strides(result, str(call.func))
+            require_strides(result, call.func.name())
             spec = Spec.like(result)
             keep = result.device.type == "cpu" and small(spec)
             return device_tensor(spec, result if keep else None, self._device)
