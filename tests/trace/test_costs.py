@@ -52,6 +52,18 @@ X = torch.randn(2, LENGTH, WIDTH)
 STEP = Training(TrainingStep(), Registrations(frozenset()))
 
 
+class Attends(nn.Module):
+    """Attention, of which targets ask something as a whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x)[None]
+        return F.scaled_dot_product_attention(y, y, y)
+
+
 def traced(model: Callable[..., Any], *inputs: Any, train: bool = False) -> Trace:
     return trace_model(
         model, inputs, {}, device_type="npu", costs=True, training=STEP if train else None
@@ -240,3 +252,16 @@ def test_calls_with_gradients_switched_on_in_inference_are_known() -> None:
     found = traced(model, X)
     names = [found.nodes[found.uses[i].node].op.base for i in costs(found).grad_enabled]
     assert names == ["exp"]
+
+
+def test_a_composite_that_autograd_takes_apart_costs_nothing_itself() -> None:
+    """Its parts have all of it, and each node of the trace has a cost."""
+    asked = Registrations(frozenset(), asked_of=frozenset({"aten::scaled_dot_product_attention"}))
+    training = Training(TrainingStep(), asked)
+    x = (torch.randn(4, 8),)
+    trace = trace_model(Attends(), x, {}, device_type="npu", costs=True, training=training)
+    assert trace.taken_apart
+    assert trace.costs is not None
+    assert len(trace.costs.nodes) == len(trace.nodes)
+    itself = [trace.costs.nodes[use.node] for use in trace.taken_apart]
+    assert all((cost.flops, cost.read, cost.written) == (0, 0, 0) for cost in itself)

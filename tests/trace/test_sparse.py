@@ -100,6 +100,13 @@ def test_a_sparse_buffer_is_on_the_device(train: bool) -> None:
     assert model.links is links
 
 
+def test_the_models_own_refusal_is_what_is_told() -> None:
+    """A size that the buffer does not fit is no matter of its layout."""
+    report = scanned(Joined(), torch.ones(41, 8), targets=[CUDA])
+    (gap,) = report.trace.gaps
+    assert "Expected dim 0 size 40, got 41" in gap.reason
+
+
 def test_what_is_written_in_place_is_the_models_no_more() -> None:
     links = torch.eye(4).to_sparse()
     report = scanned(Calls(lambda a, x: a.mul_(2.0) @ x), links, torch.ones(4, 3), targets=[CUDA])

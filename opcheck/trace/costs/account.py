@@ -271,6 +271,8 @@ def _node_costs(
             weights=min(tree.weights.get(old, 0), moved.read),
             inside=tree.inside_of.get(old, 0),
         )
+    for _ in nodes[len(order) :]:  # composites that autograd took apart: their parts have all of it
+        yield NodeCost(flops=0, elements=0, read=0, written=0, weights=0, inside=0)
 
 
 def _flops(index: int, nodes: Sequence[Node], known: dict[int, int | None]) -> int | None:
