@@ -59,6 +59,11 @@ EDITS = (
      "'deform' cites no source of the file"),
     ("pytorch/composites@2.13-npu.yaml", "device: npu", "device: mlu", "name",
      "its device is mlu, and it is named npu"),
+    ("pytorch/sparse.yaml", '  SparseMPS: {"2.0": torch-2.0,', '  SparseMPS: {"2.0": torch-1.9,',
+     "no-evidence", "'torch-1.9' cites no source of the file"),
+    ("pytorch/sparse.yaml", 'aten::_coalesce: {SparseCUDA: "2.0 torch-2.0:',
+     'aten::_coalesce: {SparseCUDA: "1.9 torch-2.0:', "span",
+     "no list of SparseCUDA of torch 1.9 was looked at"),
     ("pytorch/history.yaml", 'aten::__and__.Scalar: ["1.12"', 'aten::__and__.Scalar: ["9.12"',
      "span", "aten::__and__.Scalar: 9.12..2.15 ends before it begins"),
 )  # fmt: skip

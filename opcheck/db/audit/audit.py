@@ -37,6 +37,7 @@ from opcheck.db.schema.tables import (
     HISTORY,
     HISTORY_FILE,
     OPERATORS_FILE,
+    SPARSE_FILE,
 )
 from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
 from opcheck.db.store import Database
@@ -84,6 +85,7 @@ _TABLES = {
     "choices": Kind(CHOICES_FILE, content.table),
     "collectives": Kind(COLLECTIVES_FILE, content.collectives),
     "earlier": Kind(EARLIER_FILE, content.table),
+    "sparse": Kind(SPARSE_FILE, content.sparse),
 }
 """Files of PyTorch's tables, by what stands before ``@``."""
 

@@ -164,6 +164,25 @@ def collectives(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[F
     yield from vendors(((said, ("backends", number)) for number, said in backends), known)
 
 
+def sparse(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the table of kernels for sparse tensors: lists, versions and overloads."""
+    sources, looked_at = data["sources"], data["torch"]
+    for key, lists in looked_at.items():
+        for torch, name in lists.items():
+            if name not in sources:
+                text = f"{name!r} cites no source of the file"
+                yield FileProblem("no-evidence", text, ("torch", key, torch))
+    for op, by_key in data["kernels"].items():
+        for key, said in by_key.items():
+            since, _, at = said.partition(" ")
+            where = ("kernels", op, key)
+            if at.partition(":")[0] not in sources:
+                yield FileProblem("no-evidence", f"{at!r} cites no source of the file", where)
+            if since not in looked_at.get(key, {}):
+                yield FileProblem("span", f"no list of {key} of torch {since} was looked at", where)
+    yield from overloads(keyed(data, "kernels"), known)
+
+
 def overlay(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
     """Problems of an overlay; of which vendor it is may be anyone's."""
     yield from evidence(data, data["sources"])
