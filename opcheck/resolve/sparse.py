@@ -1,6 +1,5 @@
 """What a target has for sparse tensors, whose kernels have a dispatch key of their own."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from opcheck.lang.sentence import Sentence
@@ -11,8 +10,8 @@ from opcheck.resolve import resolution as codes
 from opcheck.resolve.resolution import Resolution, Step
 
 _LAYOUT = "sparse_"
-_TAKEN = frozenset({"float32", "float64", "complex64", "complex128"})
-"""Dtypes that every kernel for sparse tensors takes; of others no list says anything."""
+_TAKEN = frozenset({"float32", "float64"})
+"""Dtypes that kernels for sparse tensors are written for; of others no list says anything."""
 _GIVE_ANOTHER = frozenset({"to_sparse", "_to_sparse"})
 """Operators whose argument ``layout`` is that of the result, and no option of a new tensor."""
 
@@ -28,21 +27,23 @@ class Sparse(NamedTuple):
 
 def sparse_in(node: Node) -> Sparse | None:
     """The first sparse tensor that a call is given, or the layout of the one that it makes."""
-    makes = node.op.base not in _GIVE_ANOTHER
-    for _, given in node.arguments:
-        for value in _constants(given):
-            layout, _, meta = value.value.partition(" ")
-            if layout.startswith(_LAYOUT) and (value.kind == "other" or makes):
-                return Sparse(layout, meta.partition("[")[0])
+    for _, value in node.arguments:
+        kind = type(value)
+        found = _of(value, node) if kind is Constant or kind is tuple else None
+        if found is not None:
+            return found
     return None
 
 
-def _constants(value: Value) -> Iterator[Constant]:
-    if isinstance(value, Constant):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _constants(item)
+def _of(value: Value, node: Node) -> Sparse | None:
+    if isinstance(value, tuple):
+        return next(filter(None, (_of(item, node) for item in value)), None)
+    if not isinstance(value, Constant) or not value.value.startswith(_LAYOUT):
+        return None
+    if value.kind != "other" and node.op.base in _GIVE_ANOTHER:
+        return None
+    layout, _, meta = value.value.partition(" ")
+    return Sparse(layout, meta.partition("[")[0])
 
 
 def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:

@@ -73,11 +73,6 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         if value.spec.lazy:
             call.lazy = True
         return True
-    if kind is SparseTensor:
-        parts.append(value.key)
-        call.tensors.append(value)
-        call.ours = True
-        return True
     if value is None or kind is int or kind is str:
         parts.append(value)
         return True
@@ -90,6 +85,11 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         return clean
     if kind in _TYPED:
         parts.append((kind, value))
+        return True
+    if kind is SparseTensor:
+        parts.append(value.key)
+        call.tensors.append(value)
+        call.ours = True
         return True
     if isinstance(value, Tensor):
         if value.device.type != "cpu":
