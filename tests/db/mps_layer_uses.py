@@ -27,4 +27,43 @@ MPS_LAYER_USES: dict[str, tuple[Node, set[str]]] = {
         node("native_group_norm", input=dense(1, 256, 64, 65)), {"mps-group-norm-slow"},
     ),
     "a normalised thumbnail": (node("native_group_norm", input=dense(1, 256, 8, 8)), set()),
+    "gradients of a frozen batch norm": (
+        node(
+            "native_batch_norm_backward", input=dense(2, 3), weight=dense(3), train=True,
+            output_mask=(True, False, False),
+        ),
+        {"mps-batch-norm-gradients-frozen", "mps-batch-norm-gradients-frozen-newer"},
+    ),
+    "gradients of a norm without a weight": (
+        node(
+            "native_batch_norm_backward", input=dense(2, 3), weight=None, train=True,
+            output_mask=(True, False, False),
+        ),
+        set(),
+    ),
+    "scores of 4 GiB": (
+        node("_softmax", dense(2, 23171, 23171), self=dense(2, 23171, 23171)),
+        {"mps-results-4-gib"},
+    ),
+    "scores of 2 GiB": (
+        node(
+            "_softmax", dense(2, 23171, 23171, dtype="float16"),
+            self=dense(2, 23171, 23171, dtype="float16"),
+        ),
+        set(),
+    ),
+    "8192 queries": (
+        node(
+            "_scaled_dot_product_attention_math_for_mps", query=dense(1, 32, 8192, 128),
+            key=dense(1, 32, 8192, 128), value=dense(1, 32, 8192, 128),
+        ),
+        {"mps-attention-long-slow"},
+    ),
+    "4096 queries": (
+        node(
+            "_scaled_dot_product_attention_math_for_mps", query=dense(1, 32, 4096, 128),
+            key=dense(1, 32, 4096, 128), value=dense(1, 32, 4096, 128),
+        ),
+        set(),
+    ),
 }  # fmt: skip
