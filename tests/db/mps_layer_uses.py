@@ -1,10 +1,11 @@
 """Calls of layers, losses and optimizers that meet an advisory about Apple's GPUs, or none."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense
 from tests.db.mps_uses import node
 
 LABELS = dense(4, dtype="int64")
+HALVES = dense(1, 2, 4, 4, dtype="float16")
 MPS_LAYER_USES: dict[str, tuple[Node, set[str]]] = {
     "a loss whose padding is -100": (
         node("nll_loss_forward", self=dense(4, 3), target=LABELS, reduction=1, ignore_index=-100),
@@ -66,4 +67,21 @@ MPS_LAYER_USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "averages by a divisor": (
+        node("avg_pool2d", self=HALVES, kernel_size=(2, 2), divisor_override=3),
+        {"mps-avg-pool-divisor-half"},
+    ),
+    "averages": (
+        node("avg_pool2d", self=HALVES, kernel_size=(2, 2), divisor_override=None), set(),
+    ),
+    "gradients of halves that lie as channels_last": (
+        node("convolution_backward", input=TensorMeta("float16", (1, 2, 4, 4), (32, 1, 8, 2))),
+        {"mps-conv-gradients-half"},
+    ),
+    "gradients of halves": (node("convolution_backward", input=HALVES), set()),
+    "a loss of halves": (
+        node("nll_loss_forward", self=dense(4, 3, dtype="float16"), target=LABELS),
+        {"mps-nll-loss-half"},
+    ),
+    "a loss": (node("nll_loss_forward", self=dense(4, 3), target=LABELS), set()),
 }  # fmt: skip
