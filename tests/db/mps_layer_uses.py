@@ -84,4 +84,25 @@ MPS_LAYER_USES: dict[str, tuple[Node, set[str]]] = {
         {"mps-nll-loss-half"},
     ),
     "a loss": (node("nll_loss_forward", self=dense(4, 3), target=LABELS), set()),
+    "a video": (
+        node("conv3d", input=dense(1, 16, 8, 96, 96), weight=dense(8, 16, 1, 3, 3)),
+        {"mps-conv3d-slow", "mps-conv3d-macos-26"},
+    ),
+    "a frame": (node("conv2d", input=dense(1, 16, 768, 96), weight=dense(8, 16, 3, 3)), set()),
+    "gradients of normalised volumes": (
+        node("native_batch_norm_backward", input=dense(1, 2, 4, 4, 4)),
+        {"mps-batch-norm-3d-slow"},
+    ),
+    "gradients of normalised images": (
+        node("native_batch_norm_backward", input=dense(1, 2, 4, 4)), set(),
+    ),
+    "a GRU of many steps": (
+        node("gru.input", input=dense(1, 128, 8), batch_first=True), {"mps-gru-slow"},
+    ),
+    "a GRU of many steps, the first dimension": (
+        node("gru.input", input=dense(128, 1, 8), batch_first=False), {"mps-gru-slow"},
+    ),
+    "a GRU of many sequences": (
+        node("gru.input", input=dense(1, 128, 8), batch_first=False), set(),
+    ),
 }  # fmt: skip
