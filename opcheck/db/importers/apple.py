@@ -44,7 +44,7 @@ class AppleImporter(Importer):
 
 
 def registered(folder: Path, release: str) -> dict[str, dict[str, Any]]:
-    """Overload -> entry, for one release; those that Python registers or the CPU runs among them."""
+    """Overload -> entry, for one release, with those that Python registers or the CPU runs."""
     declared = in_tree.declared(folder, release)
     found = {
         f"aten::{name}": {"at": f"list:{kernel.line}", "impl": [kernel.name]}
