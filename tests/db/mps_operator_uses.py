@@ -5,7 +5,7 @@ from tests.db.calls import dense
 from tests.db.mps_uses import node
 
 ONE, NOTHING = dense(3), dense(0)
-LONGS = dense(3, dtype="int64")
+LONGS, MANY = dense(3, dtype="int64"), dense(2**20, dtype="int64")
 PAIRS = dense(3, dtype="complex64")
 SCALAR = dense(dtype="int64")
 
@@ -43,4 +43,29 @@ MPS_OPERATOR_USES: dict[str, tuple[Node, set[str]]] = {
         node("bitwise_left_shift.Tensor", self=SCALAR, other=LONGS), {"mps-shift-scalar"},
     ),
     "many shifted by one": (node("bitwise_left_shift.Tensor", self=LONGS, other=SCALAR), set()),
+    "a histogram of 256 bins": (node("histc", self=ONE, bins=256), {"mps-histc-slow"}),
+    "a histogram of ten bins": (node("histc", self=ONE, bins=10), set()),
+    "a million counted": (node("bincount", self=MANY, minlength=16), {"mps-bincount-slow"}),
+    "three counted": (node("bincount", self=LONGS, minlength=16), set()),
+    "values and how often": (
+        node("_unique2", self=dense(2**17), return_counts=True), {"mps-bincount-slow"},
+    ),
+    "values": (node("_unique2", self=dense(2**17), return_counts=False), set()),
+    "many triangular systems": (
+        node("linalg_solve_triangular", self=dense(64, 64, 64), B=dense(64, 64, 8)),
+        {"mps-solve-triangular-slow"},
+    ),
+    "a triangular system": (
+        node("linalg_solve_triangular", self=dense(640, 640), B=dense(640, 8)), set(),
+    ),
+    "rows copied to places": (
+        node("index_copy_", self=dense(2048, 2048), dim=0, index=LONGS, source=dense(2048, 2048)),
+        {"mps-index-copy-slow"},
+    ),
+    "few rows copied to places": (
+        node("index_copy_", self=dense(2048, 2048), dim=0, index=LONGS, source=dense(3, 2048)),
+        set(),
+    ),
+    "factors of a tall matrix": (node("linalg_qr", A=dense(4000, 36)), {"mps-qr-slow"}),
+    "factors of a small matrix": (node("linalg_qr", A=dense(36, 36)), set()),
 }  # fmt: skip
