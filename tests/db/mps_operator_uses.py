@@ -30,6 +30,15 @@ MPS_OPERATOR_USES: dict[str, tuple[Node, set[str]]] = {
     "both": (node("logical_and", self=ONE, other=ONE), set()),
     "the median of nothing": (node("median", self=NOTHING), {"mps-median-empty"}),
     "the median": (node("median", self=ONE), set()),
+    "medians along the first of five dimensions": (
+        node("median.dim", self=dense(2, 1, 3, 1, 2), dim=0), {"mps-median-axis"},
+    ),
+    "medians along the second of six, counted from the end": (
+        node("nanmedian.dim", self=dense(2, 2, 1, 3, 1, 2), dim=-5), {"mps-median-axis"},
+    ),
+    "medians along the second of five dimensions": (
+        node("median.dim", self=dense(2, 1, 3, 1, 2), dim=1), set(),
+    ),
     "the mean of nothing": (node("mean.dim", self=NOTHING, dim=(0,)), {"mps-mean-empty"}),
     "the mean": (node("mean.dim", self=ONE, dim=(0,)), set()),
     "the variance of complex numbers": (
