@@ -119,7 +119,7 @@ MPS_USES = {
     "a fine histogram": (
         node("histc", self=dense(3), bins=8192), {"mps-histogram-bins", "mps-histc-slow"},
     ),
-    "a histogram": (node("histc", self=dense(3), bins=100), set()),
+    "a histogram": (node("histc", self=dense(3), bins=50), set()),
     "a causal mask": (
         node("triu", self=dense(4, 4), diagonal=1), {"mps-triangle-infinite"},
     ),
