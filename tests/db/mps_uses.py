@@ -111,13 +111,15 @@ MPS_USES = {
     ),
     "counts of many": (
         node("_unique2", self=dense(10**6, dtype="int32"), return_counts=True),
-        {"mps-unique-counts"},
+        {"mps-unique-counts", "mps-bincount-slow"},
     ),
     "unique of a matrix": (node("_unique2", self=dense(2, 3)), {"mps-unique-rank"}),
     "a shift of bytes": (node("__rshift__.Scalar", self=BYTES, other=4), {"mps-shift-uint8"}),
     "a shift": (node("__rshift__.Scalar", self=LONGS, other=4), set()),
-    "a fine histogram": (node("histc", self=dense(3), bins=8192), {"mps-histogram-bins"}),
-    "a histogram": (node("histc", self=dense(3), bins=100), set()),
+    "a fine histogram": (
+        node("histc", self=dense(3), bins=8192), {"mps-histogram-bins", "mps-histc-slow"},
+    ),
+    "a histogram": (node("histc", self=dense(3), bins=50), set()),
     "a causal mask": (
         node("triu", self=dense(4, 4), diagonal=1), {"mps-triangle-infinite"},
     ),
@@ -186,7 +188,7 @@ MPS_USES = {
     "the number after": (node("nextafter", self=dense(3)), {"mps-nextafter-negative"}),
     "singular values": (node("_linalg_svd", A=dense(8, 32, 32)), {"mps-svd-large"}),
     "few singular values": (node("_linalg_svd", A=dense(4, 32, 32)), set()),
-    "a tall matrix": (node("linalg_qr", A=dense(65536, 8)), {"mps-qr-tall"}),
+    "a tall matrix": (node("linalg_qr", A=dense(65536, 8)), {"mps-qr-tall", "mps-qr-slow"}),
     "a wide matrix": (node("linalg_qr", A=dense(8, 65536)), set()),
     "twice an integer": (
         node("add.Tensor", dense(3), self=dense(3), other=LONGS, alpha=2), {"mps-add-alpha"},

@@ -34,6 +34,7 @@ from tests.db import (
 from tests.db.calls import dense, node
 from tests.db.mps_fix_uses import MPS_FIX_USES
 from tests.db.mps_layer_uses import MPS_LAYER_USES
+from tests.db.mps_operator_uses import MPS_OPERATOR_USES
 from tests.db.mps_reported_uses import MPS_REPORTED_USES
 from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
@@ -422,6 +423,7 @@ GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
     uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
     MPS_LAYER_USES,
+    MPS_OPERATOR_USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

@@ -77,6 +77,31 @@ def test_what_the_cpu_runs_unasked(release: str, on_host: set[str], sources: Pat
     assert native == set()
 
 
+_PYTHON = {
+    "2.0.1": {"var_mean.correction", "native_group_norm", "native_group_norm_backward"},
+    "2.2.2": {"var_mean.correction", "native_group_norm", "native_group_norm_backward"},
+    "2.9.1": {"native_group_norm", "native_group_norm_backward"},
+    "2.10.0": {"linalg_lu_solve.out", "native_group_norm", "native_group_norm_backward"},
+    "2.13.0": {"linalg_lu_solve.out"},
+    "2.14.1": set(),
+}
+
+
+@pytest.mark.parametrize("release", _PYTHON)
+def test_what_python_registers(release: str, sources: Path) -> None:
+    """Torch's Python code adds kernels that its list does not name, or names in a later release."""
+    entries = registered(sources / "pytorch", release)
+    found = {op for op, said in entries.items() if said.get("impl") == ["registered_in_python"]}
+    assert found == {f"aten::{op}" for op in _PYTHON[release]}
+
+
+def test_gradients_of_group_norm_run(database: Database) -> None:
+    given = {"grad_out": _tensor(2, 4, 3), "input": _tensor(2, 4, 3)}
+    for release in ("2.0.1", "2.9.1", "2.12.1", "2.13.0"):
+        resolution = _resolution(database, release, "aten::native_group_norm_backward", **given)
+        assert resolution.verdict is Verdict.NATIVE
+
+
 def test_what_only_a_copy_says_of_the_host_is_less_sure(database: Database) -> None:
     for release, sure in (("2.13.0", Confidence.HIGH), ("2.15.0", Confidence.MEDIUM)):
         resolution = _resolution(database, release, "aten::embedding_renorm_", self=_tensor(4, 4))

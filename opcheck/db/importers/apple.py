@@ -16,6 +16,7 @@ _DATA = Path(__file__).with_name("apple_code.yaml")
 _TEXTS = Path(__file__).with_name("apple_texts.yaml")
 _LIBRARY = "torch/lib/libtorch_cpu.dylib"
 _HOST = "cpu_fallback"
+_IN_PYTHON = "registered_in_python"
 
 
 class AppleImporter(Importer):
@@ -43,13 +44,17 @@ class AppleImporter(Importer):
 
 
 def registered(folder: Path, release: str) -> dict[str, dict[str, Any]]:
-    """Overload -> entry, for one release; those that the CPU runs unasked among them."""
+    """Overload -> entry, for one release, with those that Python registers or the CPU runs."""
     declared = in_tree.declared(folder, release)
     found = {
         f"aten::{name}": {"at": f"list:{kernel.line}", "impl": [kernel.name]}
         for name, kernel in in_tree.on_device(declared, _KEY).items()
     }
     found |= torchvision_kernels.entries(release, _KEY)
+    for said in _code()["python"]:
+        if _within(said, release):
+            for op, line in said["ops"].items():
+                found.setdefault(op, {"at": f"{said['source']}:{line}", "impl": [_IN_PYTHON]})
     for said, ops in _on_host(release):
         for op, line in ops.items():
             if op.removeprefix("aten::") in declared:
