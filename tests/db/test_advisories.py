@@ -24,6 +24,7 @@ from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db import (
     cuda_uses,
+    gpu_thread_uses,
     gpu_uses,
     network_uses,
     rocm_uses,
@@ -420,6 +421,7 @@ USES = {
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
     uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
+    gpu_thread_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
