@@ -63,4 +63,44 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::group_norm", input=permuted(4, 32, 24, 24)), {"cuda-group-norm-layout"},
     ),
     "groups of images": (node("aten::group_norm", input=dense(4, 32, 24, 24)), set()),
+    "a tangent of complex numbers": (
+        node("aten::tan", self=dense(4, dtype="complex64")), {"cuda-tan-complex"},
+    ),
+    "a tangent": (node("aten::tan", self=dense(4)), set()),
+    "zeta of unsigned integers": (
+        node("aten::special_zeta", self=dense(2), other=dense(2, dtype="uint16")),
+        {"cuda-jit-unsigned"},
+    ),
+    "a polynomial of unsigned integers": (
+        node("aten::special_chebyshev_polynomial_t", x=dense(2, dtype="uint32"), n=dense(2)),
+        {"cuda-jit-unsigned"},
+    ),
+    "zeta of integers": (
+        node("aten::special_zeta", self=dense(2), other=dense(2, dtype="int64")), set(),
+    ),
+    "many values into a hundred places": (
+        node("aten::scatter_add", self=dense(100), src=dense(74544)),
+        {"rocm-scatter-contended", "rocm-scatter-slow"},
+    ),
+    "many rows into a hundred": (
+        node(
+            "aten::index_add_", self=dense(100, 8), index=dense(74544, dtype="int64"),
+            source=dense(74544, 8),
+        ),
+        {"rocm-scatter-contended"},
+    ),
+    "many rows into as many": (
+        node(
+            "aten::index_add_", self=dense(74544, 8), index=dense(74544, dtype="int64"),
+            source=dense(74544, 8),
+        ),
+        set(),
+    ),
+    "eigenvectors of a large matrix": (
+        node("aten::_linalg_eigh", A=dense(512, 512)), {"cuda-eigh-ill-conditioned"},
+    ),
+    "eigenvectors of a small one": (node("aten::_linalg_eigh", A=dense(8, 8)), set()),
+    "least squares": (
+        node("aten::linalg_lstsq", self=dense(5, 3), b=dense(5, 1)), {"cuda-lstsq-rank"},
+    ),
 }  # fmt: skip
