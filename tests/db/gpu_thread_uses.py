@@ -103,4 +103,35 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "least squares": (
         node("aten::linalg_lstsq", self=dense(5, 3), b=dense(5, 1)), {"cuda-lstsq-rank"},
     ),
+    "a batch norm": (
+        node("aten::miopen_batch_norm", input=dense(2, 8, 16, 16)), {"rocm-batch-norm-compile"},
+    ),
+    "a loss of alignments": (
+        node("aten::ctc_loss.IntList", log_probs=dense(50, 2, 20)), {"rocm-ctc-miopen"},
+    ),
+    "a loss of alignments in float64": (
+        node("aten::ctc_loss.IntList", log_probs=dense(50, 2, 20, dtype="float64")), set(),
+    ),
+    "sums along 2**17 rows of 2**16": (
+        node("aten::cumsum", self=dense(2**17, 2**16), dim=-1), {"cuda-scan-rows-large"},
+    ),
+    "the largest so far along rows": (
+        node("aten::_cummax_helper", self=dense(2**16, 2**16), dim=-1), {"cuda-scan-rows-large"},
+    ),
+    "sums along 2**16 rows": (node("aten::cumsum", self=dense(2**15, 2**16), dim=1), set()),
+    "sums along one row": (node("aten::cumsum", self=dense(2**33), dim=-1), set()),
+    "64 images in bfloat16": (
+        node(
+            "aten::conv2d", input=dense(64, 128, 513, 513, dtype="bfloat16"),
+            weight=dense(128, 128, 3, 3, dtype="bfloat16"),
+        ),
+        {"cuda-conv2d-large-slow"},
+    ),
+    "63 images": (
+        node(
+            "aten::conv2d", input=dense(63, 128, 513, 513, dtype="bfloat16"),
+            weight=dense(128, 128, 3, 3, dtype="bfloat16"),
+        ),
+        set(),
+    ),
 }  # fmt: skip
