@@ -134,4 +134,19 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "positions with antialias": (
+        giving("aten::_upsample_bicubic2d_aa", dense(1, 768, 6, 6), self=dense(1, 768, 16, 16)),
+        {"cuda-upsample-slow"},
+    ),
+    "a photograph with antialias": (
+        giving("aten::_upsample_bicubic2d_aa", dense(1, 3, 224, 224), self=dense(1, 3, 512, 512)),
+        set(),
+    ),
+    "positions of a vision model": (
+        giving("aten::upsample_bicubic2d", dense(1, 1152, 74, 74), self=dense(1, 1152, 64, 64)),
+        {"cuda-bicubic-slow"},
+    ),
+    "a photograph": (
+        giving("aten::upsample_bicubic2d", dense(1, 3, 74, 74), self=dense(1, 3, 64, 64)), set(),
+    ),
 }  # fmt: skip
