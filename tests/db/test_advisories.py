@@ -24,6 +24,7 @@ from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db import (
     cuda_uses,
+    gpu_thread_uses,
     gpu_uses,
     network_uses,
     rocm_uses,
@@ -424,6 +425,7 @@ GROUPS = (
     uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
     MPS_LAYER_USES,
     MPS_OPERATOR_USES,
+    gpu_thread_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
