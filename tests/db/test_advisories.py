@@ -30,6 +30,7 @@ from tests.db import (
     tensorrt_uses,
     uses_of_fixes,
     uses_on_accelerators,
+    xpu_uses,
 )
 from tests.db.calls import dense, node
 from tests.db.mps_fix_uses import MPS_FIX_USES
@@ -420,6 +421,7 @@ USES = {
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
     uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
+    xpu_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
