@@ -2,6 +2,7 @@
 
 from opcheck.model.trace import Node
 from tests.db.calls import dense, node
+from tests.db.uses_on_accelerators import permuted
 
 INTEGERS, COMPLEX, DOUBLE = "int64", "complex64", "float64"
 USES: dict[str, tuple[Node, set[str]]] = {
@@ -18,6 +19,28 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "aten::convolution_overrideable",
             input=dense(1, 3, 8, 8),
             weight=dense(4, 3, 3, 3),
+        ),
+        set(),
+    ),
+    "a dilated transposed convolution with padding": (
+        node(
+            "aten::convolution_overrideable",
+            input=dense(1, 3, 8, 8),
+            stride=(1, 1),
+            dilation=(2, 2),
+            transposed=True,
+            output_padding=(1, 1),
+        ),
+        {"xpu-deconv-output-padding"},
+    ),
+    "a transposed convolution with padding": (
+        node(
+            "aten::convolution_overrideable",
+            input=dense(1, 3, 8, 8),
+            stride=(2, 2),
+            dilation=(1, 1),
+            transposed=True,
+            output_padding=(1, 1),
         ),
         set(),
     ),
@@ -63,4 +86,30 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"xpu-products-double"},
     ),
     "a product of floats": (node("aten::mm", self=dense(4, 4)), set()),
+    "gradients of norms of many heads": (
+        node(
+            "aten::_fused_rms_norm_backward",
+            input=dense(65537, 128, dtype="bfloat16"),
+            rstd=dense(65537, 1),
+            weight=dense(128, dtype="bfloat16"),
+        ),
+        {"xpu-rms-norm-gradients"},
+    ),
+    "gradients of norms of fewer heads": (
+        node(
+            "aten::_fused_rms_norm_backward",
+            input=dense(32768, 128, dtype="bfloat16"),
+            rstd=dense(32768, 1),
+            weight=dense(128, dtype="bfloat16"),
+        ),
+        set(),
+    ),
+    "gradients of channels-last normalization": (
+        node("aten::native_batch_norm_backward", input=permuted(2, 3, 4, 4), train=True),
+        {"xpu-batch-norm-gradients-hang"},
+    ),
+    "gradients of normalization": (
+        node("aten::native_batch_norm_backward", input=dense(2, 3, 4, 4), train=True),
+        set(),
+    ),
 }
