@@ -1,10 +1,11 @@
 """Uses that advisories for Intel GPUs from what oneDNN refuses are about, and others beside."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import permuted
 
-INTEGERS, COMPLEX, DOUBLE = "int64", "complex64", "float64"
+INTEGERS, COMPLEX, DOUBLE, BYTES = "int64", "complex64", "float64", "float8_e4m3fn"
+SDPA = "aten::scaled_dot_product_attention"
 USES: dict[str, tuple[Node, set[str]]] = {
     "a convolution of integers": (
         node(
@@ -110,6 +111,72 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "gradients of normalization": (
         node("aten::native_batch_norm_backward", input=dense(2, 3, 4, 4), train=True),
+        set(),
+    ),
+    "attention with padding": (
+        node(
+            SDPA,
+            query=dense(2, 4, 8, 80),
+            key=dense(2, 4, 8, 80),
+            attn_mask=dense(2, 1, 8, 8, dtype="bool"),
+        ),
+        {"xpu-attention-masked-rows"},
+    ),
+    "attention with a mask over all keys": (
+        node(
+            SDPA,
+            query=dense(2, 4, 8, 80),
+            key=dense(2, 4, 8, 80),
+            attn_mask=TensorMeta("bool", (2, 1, 8, 8), (8, 8, 1, 0)),
+        ),
+        {"xpu-attention-masked-rows", "xpu-attention-mask-expanded"},
+    ),
+    "attention without a mask": (
+        node(SDPA, query=dense(2, 4, 8, 80), key=dense(2, 4, 8, 80)),
+        set(),
+    ),
+    "a long sequence": (
+        node("aten::lstm.input", input=dense(2, 100, 8), batch_first=True),
+        {"xpu-lstm-steps"},
+    ),
+    "a long sequence of batches": (
+        node("aten::gru.input", input=dense(100, 2, 8), batch_first=False),
+        {"xpu-lstm-steps"},
+    ),
+    "a short sequence": (
+        node("aten::lstm.input", input=dense(100, 2, 8), batch_first=True),
+        set(),
+    ),
+    "a sum with a product of bytes": (
+        node("aten::addmm", mat1=dense(4, 4, dtype="uint8")),
+        {"xpu-products-int8"},
+    ),
+    "batched sums with products of int8": (
+        node("aten::baddbmm", batch1=dense(2, 4, 4, dtype="int8")),
+        {"xpu-products-int8"},
+    ),
+    "half a product in half precision": (
+        node("aten::addmm", mat1=dense(4, 4, dtype="float16"), alpha=0.5),
+        {"xpu-products-half-scale"},
+    ),
+    "a sum of half a tensor in half precision": (
+        node("aten::baddbmm", batch1=dense(2, 4, 4, dtype="bfloat16"), beta=0.5),
+        {"xpu-products-half-scale"},
+    ),
+    "half a product alone": (
+        node("aten::baddbmm", batch1=dense(2, 4, 4, dtype="bfloat16"), beta=0, alpha=0.5),
+        set(),
+    ),
+    "a product of float8 in sizes of 17": (
+        node("aten::_scaled_mm", self=dense(16, 17, dtype=BYTES), mat2=dense(17, 16, dtype=BYTES)),
+        {"xpu-scaled-mm-sizes"},
+    ),
+    "a scaled product in half precision": (
+        node("aten::_scaled_mm", self=dense(16, 16, dtype="float16")),
+        {"xpu-scaled-mm-sizes"},
+    ),
+    "a product of float8": (
+        node("aten::_scaled_mm", self=dense(17, 16, dtype=BYTES), mat2=dense(16, 32, dtype=BYTES)),
         set(),
     ),
 }
