@@ -49,6 +49,10 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::mm", self=dense(4, 4, dtype=INTEGERS)),
         {"xpu-onednn-integers"},
     ),
+    "a product of int32": (
+        node("aten::mm", self=dense(4, 4, dtype="int32")),
+        {"xpu-onednn-integers"},
+    ),
     "a product of int8": (node("aten::mm", self=dense(4, 4, dtype="int8")), set()),
     "a sum with a product of booleans": (
         node("aten::addmm", mat1=dense(4, 4, dtype="bool")),
@@ -177,6 +181,33 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "a product of float8": (
         node("aten::_scaled_mm", self=dense(17, 16, dtype=BYTES), mat2=dense(16, 32, dtype=BYTES)),
+        set(),
+    ),
+    "gradients of a depthwise convolution over a token": (
+        node(
+            "aten::convolution_backward",
+            input=TensorMeta("float32", (2, 4, 1), (4, 1, 4)),
+            weight=dense(4, 1, 2),
+            groups=4,
+        ),
+        {"xpu-conv-one-position"},
+    ),
+    "gradients of a convolution over a token": (
+        node(
+            "aten::convolution_backward",
+            input=TensorMeta("float32", (2, 4, 1), (4, 1, 4)),
+            weight=dense(4, 4, 2),
+            groups=1,
+        ),
+        set(),
+    ),
+    "gradients of a depthwise convolution over a position in order": (
+        node(
+            "aten::convolution_backward",
+            input=dense(2, 4, 1),
+            weight=dense(4, 1, 2),
+            groups=4,
+        ),
         set(),
     ),
 }
