@@ -31,6 +31,7 @@ from tests.db import (
     tensorrt_uses,
     uses_of_fixes,
     uses_on_accelerators,
+    xpu_uses,
 )
 from tests.db.calls import dense, node
 from tests.db.mps_fix_uses import MPS_FIX_USES
@@ -426,6 +427,7 @@ GROUPS = (
     MPS_LAYER_USES,
     MPS_OPERATOR_USES,
     gpu_thread_uses.USES,
+    xpu_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

@@ -141,6 +141,29 @@ def test_arc_has_no_float64(target: str, dtype: str, verdict: Verdict, database:
     assert _resolution(database, target, "aten::neg", dtype).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("target", "dtype", "shape", "stride", "verdict"),
+    [
+        ("intel-arc", "float32", (2**15, 2**15), (2**15, 1), Verdict.UNSUPPORTED),
+        ("intel-arc", "float16", (2**15, 2**15), (2**15, 1), Verdict.NATIVE),
+        ("intel-arc", "bfloat16", (2**16, 2**15), (2**15, 1), Verdict.UNSUPPORTED),
+        ("intel-arc", "float32", (2**15, 2**15), (0, 1), Verdict.NATIVE),
+        ("intel-max", "float32", (2**15, 2**15), (2**15, 1), Verdict.NATIVE),
+    ],
+)
+def test_arc_allocates_less_than_four_gib_at_once(
+    target: str,
+    dtype: str,
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    verdict: Verdict,
+    database: Database,
+) -> None:
+    tensor = TensorMeta(dtype, shape, stride)
+    node = Node(OpName.parse("aten::neg"), (("self", tensor),), (tensor,))
+    assert Walk([node], matrix(database, target), "2.13.0").resolution(0).verdict is verdict
+
+
 def test_arc_is_known_from_2_5_on(database: Database) -> None:
     assert [t.sdk for t in database.releases("intel-arc")] == list(_RELEASES[1:])
 
@@ -173,9 +196,9 @@ def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
         ("intel-max@2.9.1", "aten::histc", "float16", Verdict.NATIVE),
         ("intel-max@2.8.0", "aten::histc", "float16", Verdict.UNSUPPORTED),
         # whose test of dtypes does not run
-        ("intel-max@2.9.1", "aten::addmm", "int64", Verdict.NATIVE),
+        ("intel-max@2.9.1", "aten::addmm", "int8", Verdict.NATIVE),
         # no branch has such tests yet
-        ("intel-max@2.4.1", "aten::mm", "int64", Verdict.NATIVE),
+        ("intel-max@2.4.1", "aten::mm", "int8", Verdict.NATIVE),
     ],
 )
 def test_dtypes_are_those_of_the_tests_that_the_branch_runs(

@@ -95,7 +95,10 @@ USES: dict[str, tuple[Node, set[str]]] = {
             SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
             attn_mask=dense(1, 1, 33, 129, dtype=HALF),
         ),
-        {"xpu-attention-mask-rank", "rocm-attention-mask", "rocm-attention-math"},
+        {
+            "xpu-attention-mask-rank", "xpu-attention-masked-rows", "rocm-attention-mask",
+            "rocm-attention-math",
+        },
     ),
     "a mask of two": (
         node(
@@ -425,8 +428,8 @@ USES: dict[str, tuple[Node, set[str]]] = {
             attn_mask=dense(3, 8, 8, 8, dtype=HALF),
         ),
         {
-            "xpu-attention-gqa-mask", "xpu-attention-gqa-mask-heads", "rocm-attention-mask",
-            "rocm-attention-math",
+            "xpu-attention-gqa-mask", "xpu-attention-gqa-mask-heads", "xpu-attention-masked-rows",
+            "rocm-attention-mask", "rocm-attention-math",
         },
     ),
     "one mask for all heads of grouped queries": (

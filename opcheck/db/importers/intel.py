@@ -32,6 +32,8 @@ _DECLARED_SINCE = "2.6"
 """From here on the flat list is stale, and the list of declarations counts."""
 _NAME = re.compile(r"  - (?P<name>[\w.]+)\s*(?:#.*)?")
 _HOST = "cpu_fallback"
+_LIMITS = ("float64", "allocation")
+"""What chips lack for every operator."""
 
 
 class IntelImporter(Importer):
@@ -156,7 +158,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
 def _conditions(
     sources: Path, release: str, operators: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """What always runs on the CPU, what kernels refuse, and what a chip lacks float64 for."""
+    """What always runs on the CPU, what kernels refuse, and what a chip lacks for all of them."""
     code = _code()
     on_host = [op for op, said in operators.items() if said.get("impl") == [_HOST]]
     sure = {"confidence": "high", "method": "registered"}
@@ -172,10 +174,10 @@ def _conditions(
     refused = [*map(_dtypes, code["torchvision_dtypes"]), *load_yaml(_CHECKS)["facts"]]
     facts = [{**fact, **how} for fact in refused]
     yield from stated.conditions(facts, _version(branch), "code", natively)
-    limit = {key: value for key, value in code["float64"].items() if key != "cases"}
     if version_key(release) >= version_key(code["chips"]["arc"]["since"]):
-        for tests in code["float64"]["cases"]:
-            yield {"ops": ["*"], **limit, "tests": tests}
+        for name in _LIMITS:
+            limit = {key: value for key, value in code[name].items() if key != "cases"}
+            yield from ({"ops": ["*"], **limit, "tests": tests} for tests in code[name]["cases"])
 
 
 def tests_of(release: str) -> cuda.Tests | None:
@@ -248,7 +250,8 @@ def _sources(sources: Path, release: str, at: Iterable[str]) -> dict[str, Any]:
         used["ops"] = source_files(sources / _FOLDER)[file].as_data()
         if major_minor(release) not in file.partition("@")[2]:
             used["ops"]["note"] = f"of the release before {release}, whose own was not at hand"
-    cited = {place.partition(":")[0] for place in at} | set(code["float64"]["at"])
+    limits = (place for name in _LIMITS for place in code[name]["at"])
+    cited = {place.partition(":")[0] for place in at}.union(limits)
     return {name: used[name] for name in sorted(cited)}
 
 
