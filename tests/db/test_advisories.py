@@ -28,6 +28,7 @@ from tests.db import (
     network_uses,
     rocm_uses,
     tensorrt_uses,
+    tpu_uses,
     uses_of_fixes,
     uses_on_accelerators,
 )
@@ -420,6 +421,7 @@ USES = {
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
     uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
+    tpu_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
