@@ -29,6 +29,7 @@ from tests.db import (
     network_uses,
     rocm_uses,
     tensorrt_uses,
+    tpu_uses,
     uses_of_fixes,
     uses_on_accelerators,
     xpu_uses,
@@ -428,6 +429,7 @@ GROUPS = (
     MPS_OPERATOR_USES,
     gpu_thread_uses.USES,
     xpu_uses.USES,
+    tpu_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
