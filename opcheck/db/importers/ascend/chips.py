@@ -85,6 +85,7 @@ _GUARDS: Mapping[str, Callable[[Socs, str], bool]] = {
     "only_310p": lambda socs, chip: chip == "310p",
     "only_310b": lambda socs, chip: chip == "310b",
     "a2": lambda socs, chip: chip == "910b",
+    "a3": lambda socs, chip: chip == "910c",
     "a2_a3": lambda socs, chip: chip in _COMMON - {_NEWEST},
     "before_910b1": lambda socs, chip: not socs.new(chip),
     "outside_a2_a3_950": lambda socs, chip: chip not in _COMMON,

@@ -15,6 +15,7 @@ _OF_RELEASE = "26.1.0"
 """The release of which the pages are."""
 _PATH = "op_api"
 """The kernel path that calls the kernels that have pages."""
+_ITSELF = "op-plugin hands such a tensor back as it is, without the kernel"
 Line = dict[str, Any]
 
 
@@ -115,7 +116,10 @@ class Pages:
     def _read_by_hand(self) -> Iterator[Line]:
         """What a page says in words that no table of it has."""
         for said in _facts()["said"] if self._release == _OF_RELEASE else ():
-            line = _line(True, [said["kernel"]], "lists it", [said["at"]])
+            if "kernel" in said:
+                line = _line(True, [said["kernel"]], "lists it", [said["at"]])
+            else:
+                line = {"runs": True, "method": "registered", "text": _ITSELF, "at": [said["at"]]}
             yield {
                 "ops": said["ops"],
                 "chips": said["chips"],

@@ -23,7 +23,7 @@ _FOLDER = Path(__file__).with_name("kernels")
 _PATH = "op_api"
 _ASKED = (
     "bf16", "fp16", "fp32", "fp64", "uint8", "int8", "int16", "int32", "int64", "bool",
-    "complex64", "complex128",
+    "uint16", "uint32", "uint64", "complex64", "complex128",
 )  # fmt: skip
 """The dtypes that models have; of rarer ones nothing is said here."""
 _MOST = "most"
