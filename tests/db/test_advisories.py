@@ -23,6 +23,7 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db import (
+    compiled_uses,
     cuda_uses,
     gpu_uses,
     network_uses,
@@ -420,6 +421,7 @@ USES = {
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
     uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
+    compiled_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

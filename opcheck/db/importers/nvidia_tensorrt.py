@@ -82,7 +82,13 @@ def decomposed(
     tables = load_yaml(folder / "decompositions.yaml")
     numbered = tuple(name.removeprefix("v") for name in tables if name.startswith("v"))
     table = tables[f"v{nearest(release, numbered)}"]
-    declared = {name: f for name, f in known.items() if f.kind != "autogen"}
+    since = _code()["decomposed_since"]
+    declared = {
+        name: f
+        for name, f in known.items()
+        if f.kind != "autogen"
+        and version_key(since.get(f.base.removesuffix("_"), release)) <= version_key(release)
+    }
     for key in (*table["torch_enabled_decompositions"], *table["trt_specific"]):
         name = key.removeprefix(_REWRITTEN).removeprefix("aten.").removesuffix(".default")
         whole = key.count(".") == 1  # names an operator, and so each of its overloads
