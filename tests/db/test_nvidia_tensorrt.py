@@ -263,7 +263,6 @@ def test_validators(op: str, given: dict[str, Value], code: str, database: Datab
          "decomposed-before-conversion"),
         ("2.11.0", _ATTENTION, {"query": _Q, "key": _FEW, "value": _FEW, "enable_gqa": True},
          "value-not-supported"),
-        ("2.3.0", "aten::upsample_bilinear2d", {"align_corners": False}, "value-not-supported"),
         ("2.4.0", "aten::native_group_norm", {"input": _tensor(1, 4, 3)}, "value-not-supported"),
         ("2.13.0", "aten::amax", {"self": _MASK}, "dtype-not-supported"),
         ("2.13.0", "aten::grid_sampler", {"input": _tensor(1, 2, 3, 4, 5)}, "rank-not-supported"),
