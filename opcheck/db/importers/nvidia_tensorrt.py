@@ -97,7 +97,7 @@ def decomposed(
 
 
 def taken_apart_first(release: str) -> tuple[str, ...]:
-    """Operators of aten that a release decomposes although it has a converter of them."""
+    """Operators of aten that a release decomposes, also where it has a converter of them."""
     until: Mapping[str, str] = _code()["decomposed_until"]
     return tuple(n for n, last in until.items() if version_key(release) <= version_key(last))
 
