@@ -23,6 +23,7 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db import (
+    compiled_uses,
     cuda_uses,
     gpu_thread_uses,
     gpu_uses,
@@ -430,6 +431,7 @@ GROUPS = (
     gpu_thread_uses.USES,
     xpu_uses.USES,
     tpu_uses.USES,
+    compiled_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

@@ -14,6 +14,7 @@ from opcheck.db.importers.nvidia_tensorrt import (
     converters,
     overload,
     registered,
+    taken_apart_first,
 )
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
@@ -71,10 +72,13 @@ def test_the_matrix_of_converters_agrees_with_each_list(release: str, sources: P
 
 @pytest.mark.parametrize("release", _RELEASES)
 def test_every_converter_of_an_overload_is_an_entry(release: str, sources: Path) -> None:
+    """But of what torch takes apart before."""
     entries = registered(sources, release)
+    never = {f"aten::{name}" for name in taken_apart_first(release)}
     for key in converters(sources / _NAME, release):
         if op := overload(key):
-            assert entries[op]["impl"] == ["converter"], key
+            apart = op.partition(".")[0] in never
+            assert entries[op]["impl"] == ["decomposition" if apart else "converter"], key
 
 
 def test_core_operators_of_2_13_0(sources: Path) -> None:
@@ -231,6 +235,12 @@ def test_validators(op: str, given: dict[str, Value], code: str, database: Datab
         ("2.3.0", "aten::native_layer_norm", {"input": _tensor(8, 8)}, "value-not-supported"),
         ("2.4.0", "aten::native_layer_norm", {"input": _tensor(8, 8)}, "one-output-only"),
         ("2.6.0", "aten::index_put", {"accumulate": True}, "value-not-supported"),
+        ("2.6.0", "aten::index_put",
+         {"self": _tensor(9, 5), "indices": (_tensor(2, dtype="int64"),), "values": _tensor(2, 5)},
+         "shape-not-supported"),
+        ("2.7.0", "aten::index_put",
+         {"self": _tensor(9, 5), "indices": (_tensor(2, dtype="int64"),), "values": _tensor(2, 5)},
+         "fixed-shapes-only"),
         ("2.13.0", "aten::index_put", {"accumulate": True}, "needs-plugin"),
         ("2.11.0", "aten::index_put", {"indices": (_tensor(2, 3, dtype="int64"),)},
          "rank-not-supported"),
@@ -248,7 +258,38 @@ def test_validators(op: str, given: dict[str, Value], code: str, database: Datab
          {"dim": 0, "index": _tensor(1, dtype="int64"), "source": _tensor(1, 4, 1, 64)},
          "decomposed-before-conversion"),
         ("2.7.0", "aten::mul.Tensor", {"self": _tensor(8, dtype="uint8"), "other": 2},
-         "registered"),
+         "dtype-not-supported"),
+        ("2.3.0", "aten::leaky_relu", {}, "decomposed-before-conversion"),
+        ("2.4.0", "aten::leaky_relu", {}, "registered"),
+        ("2.4.0", "aten::gelu", {}, "decomposed-before-conversion"),
+        ("2.5.0", "aten::gelu", {}, "registered"),
+        ("2.4.0", "aten::upsample_bilinear2d", {}, "decomposed-before-conversion"),
+        ("2.2.0", "aten::scatter_add", {}, "runs-elsewhere"),
+        ("2.4.0", "aten::scatter_add", {}, "decomposed-before-conversion"),
+        ("2.7.0", "aten::masked_scatter", {}, "runs-elsewhere"),
+        ("2.8.0", "aten::masked_scatter", {}, "decomposed-before-conversion"),
+        ("2.3.0", _ATTENTION, {"query": _Q, "key": _Q, "value": _Q, "is_causal": True},
+         "value-not-supported"),
+        ("2.6.0", _ATTENTION, {"query": _Q, "key": _Q, "value": _Q, "is_causal": True},
+         "decomposed-before-conversion"),
+        ("2.6.0", _ATTENTION, {"query": _Q, "key": _Q, "value": _Q, "attn_mask": _MASK},
+         "value-not-supported"),
+        ("2.7.0", _ATTENTION, {"query": _Q, "key": _Q, "value": _Q, "attn_mask": _MASK},
+         "decomposed-before-conversion"),
+        ("2.11.0", _ATTENTION, {"query": _Q, "key": _FEW, "value": _FEW, "enable_gqa": True},
+         "value-not-supported"),
+        ("2.4.0", "aten::native_group_norm", {"input": _tensor(1, 4, 3)}, "value-not-supported"),
+        ("2.13.0", "aten::amax", {"self": _MASK}, "dtype-not-supported"),
+        ("2.13.0", "aten::grid_sampler", {"input": _tensor(1, 2, 3, 4, 5)}, "rank-not-supported"),
+        ("2.6.0", "aten::log1p", {"self": _tensor(8, dtype="bfloat16")}, "dtype-not-supported"),
+        ("2.6.0", "aten::clamp", {"self": _tensor(8, dtype="bfloat16"), "min": 0.0},
+         "dtype-not-supported"),
+        ("2.13.0", "aten::copy_",
+         {"self": TensorMeta("float32", (1, 2), (6, 3)),
+          "src": TensorMeta("float32", (1, 2), (0, 0))}, "shape-not-supported"),
+        ("2.13.0", "aten::copy_",
+         {"self": TensorMeta("float32", (1, 2), (6, 3)),
+          "src": TensorMeta("float32", (1, 2), (2, 1))}, "registered"),
         ("2.8.0", "aten::mul.Tensor", {"self": _tensor(8, dtype="uint8"), "other": 2},
          "dtype-not-supported"),
         ("2.3.0", "aten::rsqrt", {"self": _tensor(8, dtype="int32")}, "dtype-not-supported"),

@@ -82,11 +82,24 @@ def decomposed(
     tables = load_yaml(folder / "decompositions.yaml")
     numbered = tuple(name.removeprefix("v") for name in tables if name.startswith("v"))
     table = tables[f"v{nearest(release, numbered)}"]
-    declared = {name: f for name, f in known.items() if f.kind != "autogen"}
-    for key in (*table["torch_enabled_decompositions"], *table["trt_specific"]):
+    since = _code()["decomposed_since"]
+    declared = {
+        name: f
+        for name, f in known.items()
+        if f.kind != "autogen"
+        and version_key(since.get(f.base.removesuffix("_"), release)) <= version_key(release)
+    }
+    first = [f"aten.{base}" for base in taken_apart_first(release)]
+    for key in (*table["torch_enabled_decompositions"], *table["trt_specific"], *first):
         name = key.removeprefix(_REWRITTEN).removeprefix("aten.").removesuffix(".default")
         whole = key.count(".") == 1  # names an operator, and so each of its overloads
         yield from (n for n, f in declared.items() if n == name or (whole and f.base == name))
+
+
+def taken_apart_first(release: str) -> tuple[str, ...]:
+    """Operators of aten that a release decomposes, also where it has a converter of them."""
+    until: Mapping[str, str] = _code()["decomposed_until"]
+    return tuple(n for n, last in until.items() if version_key(release) <= version_key(last))
 
 
 def torch_of(folder: Path, release: str) -> str:
@@ -99,10 +112,12 @@ def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
     folder = sources / TensorrtImporter.name
     known = operator_list.functions(sources / "pytorch", torch_of(folder, release))
     files = _files(folder, release)
+    never = set(taken_apart_first(release))
     converted = {
         op: {"at": f"{_SOURCE}:{files.get(key, _CONVERTERS)}", "impl": ["converter"]}
         for key in converters(folder, release)
         if (op := overload(key)) and (_aten(op) in known or not _aten(op))
+        if _aten(op).partition(".")[0] not in never
     }
     found = _with_forms(converted, known)
     apart = {
@@ -163,7 +178,11 @@ def _conditions(
     served = {op: said["impl"][0] for op, said in operators.items() if "method" in said}
     own = [op for op in operators if op not in served]
     facts = [{**fact, "ops": own} if "converted" in fact else fact for fact in code["facts"]]
-    static = [overload(key) for key, how in converters(folder, release).items() if "static" in how]
+    static = [
+        op
+        for key, how in converters(folder, release).items()
+        if "static" in how and operators.get(op := overload(key), {}).get("impl") == ["converter"]
+    ]
     fixed = {**code["static"], "ops": static, "verdict": "native"}
     found = stated.conditions((*facts, fixed), release, _SOURCE, own)
     yield from stated.for_every_form(found, served)
