@@ -20,7 +20,7 @@ ROOMS = tuple(
         "later_apple", "later_west", "later_east",
         "third_apple", "third_metal", "third_west", "third_kernels", "third_east",
         "third_more", "third_rest",
-        "fourth_intel", "fourth_west",
+        "fourth_intel", "fourth_west", "fourth_apple", "fourth_east",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
