@@ -20,6 +20,8 @@ ROOMS = tuple(
         "later_apple", "later_west", "later_east",
         "third_apple", "third_metal", "third_west", "third_kernels", "third_east",
         "third_more", "third_rest",
+        "fourth_intel", "fourth_west", "fourth_apple", "fourth_east",
+        "fourth_kernels",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
