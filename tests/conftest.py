@@ -2,8 +2,10 @@
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,10 @@ from packaging.version import Version
 
 from opcheck.python_state import freeze
 from opcheck.sandbox.parent.preloaded import loaded_anew, loaded_once
+from tests import said
 
+if said.FOLDER in os.environ:  # a worker of such a run
+    said.begin()
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 # before torch is loaded: with a test at work on each core, threads would only wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,6 +33,29 @@ LONGEST = (
     "trace/test_strides.py", "db/test_importers.py", "app/test_fix.py",
 )  # fmt: skip
 """Files that take half a minute or more: the last to be begun would be waited for alone."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have a run of all tests note which messages it has the package say."""
+    chosen = config.option.keyword or config.option.markexpr or config.option.collectonly
+    by_default = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if by_default and not chosen and said.FOLDER not in os.environ:
+        os.environ[said.FOLDER] = tempfile.mkdtemp(prefix="opcheck-said-")
+        said.begin()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run of all tests that left a message out, beside those that are known to be."""
+    config = session.config
+    if said.FOLDER not in os.environ or hasattr(config, "workerinput"):
+        return
+    folder, left = Path(os.environ[said.FOLDER]), [] if session.testsfailed else said.unsaid()
+    shutil.rmtree(folder)
+    if left:
+        where = said.UNSAID.relative_to(config.rootpath)
+        lines = "\n".join(f"  {text}" for text in left)
+        sys.stderr.write(f"\nno test has these messages said, and {where} has them not:\n{lines}\n")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
