@@ -120,6 +120,14 @@ def test_of_other_dtypes_nobody_has_said() -> None:
     assert reason(report, "aten::mm") == (Verdict.UNKNOWN, "sparse-kernels-not-known")
 
 
+def test_places_may_be_a_view() -> None:
+    """Taking a call apart is done with copies, which have the values whatever their strides are."""
+    places = torch.tensor([[0, 1, 2], [1, 2, 0]])[:, :2]
+    report = scanned(Graph(), places, torch.ones(2), torch.ones(4, 3), targets=[OLD_MPS])
+    made = "aten::sparse_coo_tensor.indices_size"
+    assert reason(report, made) == (Verdict.UNSUPPORTED, "no-kernel")
+
+
 def test_a_transpose_asks_for_no_kernel() -> None:
     rows = torch.eye(4).to_sparse_csr()
     report = scanned(Calls(lambda a: a.t()), rows, targets=[CUDA])

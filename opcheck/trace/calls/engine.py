@@ -26,7 +26,7 @@ from opcheck.trace.calls.call_site import Site, from_stack
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.alias import there
-from opcheck.trace.device.sparse import SparseTensor
+from opcheck.trace.device.sparse import SPARSE, SparseTensor
 from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
 from opcheck.trace.outputs.kernel_results import KernelResults
@@ -274,6 +274,8 @@ class Engine(TorchDispatchMode):
             return self.adopt(value)
         if isinstance(value, SparseTensor):
             return value
+        if isinstance(value, Tensor) and value.layout in SPARSE:
+            return value  # made by C++: what it was made of is recorded, its values are not there
         if not isinstance(value, Tensor) or value.device.type != self.device.type:
             return value
         viewed = (tensor for tensor in tree_leaves(given) if isinstance(tensor, DeviceTensor))

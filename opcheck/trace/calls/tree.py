@@ -22,6 +22,7 @@ from opcheck.trace.calls.signature import Call, named_arguments, take_apart, to_
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, copy_memory_tag, device_tensor
 from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult
+from opcheck.trace.running.model_state import dense_copy
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
 from opcheck.trace.torch_internals.autograd import Forwards, differentiated
 from opcheck.trace.torch_internals.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
@@ -343,7 +344,8 @@ def _copies(arguments: Any) -> Any:
         if id(value) not in made:
             kept = None if value.value is None else value.value.clone()
             if kept is not None and kept.stride() != value.spec.stride:
-                kept = None
+                assert value.value is not None, "it was cloned just now"
+                kept = dense_copy(value.value)
             made[id(value)] = device_tensor(value.spec, kept, value.place)
             copy_memory_tag(made[id(value)], value)
         return made[id(value)]

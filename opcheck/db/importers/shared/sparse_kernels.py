@@ -13,7 +13,7 @@ from pathlib import Path
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import SourceFile, source_files
 from opcheck.db.importers.shared import in_tree
-from opcheck.db.importers.shared.in_tree import Declared
+from opcheck.db.importers.shared.in_tree import Declared, Kernel
 from opcheck.db.schema.tables import SPARSE
 from opcheck.db.versions import major_minor, version_key
 
@@ -30,7 +30,7 @@ def table(sources: Path) -> Iterable[str]:
     for name, torch, source, listed in _lists(sources):
         cited[name] = source
         for key in KEYS:
-            kernels = in_tree.registered(listed, key)
+            kernels = _registered(listed, key)
             if key.endswith("XPU") != name.startswith("xpu-") and not kernels:
                 continue  # the other list of that torch says
             seen[key][torch] = name
@@ -46,6 +46,15 @@ def table(sources: Path) -> Iterable[str]:
     yield from yaml_writer.section("torch", seen)
     yield from yaml_writer.section("kernels", {op: found[op] for op in sorted(found)})
     yield from yaml_writer.end()
+
+
+def _registered(listed: Mapping[str, Declared], key: str) -> Mapping[str, Kernel]:
+    """Overloads with a kernel; those that share one of an ``out`` overload run through that."""
+    found = in_tree.registered(listed, key)
+    for name, overload in listed.items():
+        if overload.delegate in found:
+            found.setdefault(name, found[overload.delegate])
+    return found
 
 
 def _lists(
