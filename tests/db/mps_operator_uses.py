@@ -17,6 +17,24 @@ MPS_OPERATOR_USES: dict[str, tuple[Node, set[str]]] = {
     "solve by factors": (
         node("linalg_lu_solve", LU=dense(3, 3), pivots=LONGS, B=dense(3, 1), adjoint=False), set(),
     ),
+    "one triangle for a batch": (
+        node("linalg_solve_triangular", self=dense(3, 3), B=dense(2, 3, 1)),
+        {"mps-solve-triangular-broadcast"},
+    ),
+    "a batch of one triangle for two": (
+        node("linalg_solve_triangular", self=dense(1, 3, 3), B=dense(2, 3, 1)),
+        {"mps-solve-triangular-broadcast"},
+    ),
+    "a triangle for each": (
+        node("linalg_solve_triangular", self=dense(2, 3, 3), B=dense(2, 3, 1)), set(),
+    ),
+    "one triangle": (
+        node("linalg_solve_triangular", self=dense(3, 3), B=dense(3, 1)), set(),
+    ),
+    "one triangle for a batch, in the older way": (
+        node("triangular_solve", self=dense(2, 3, 1), A=dense(3, 3)),
+        {"mps-solve-triangular-broadcast"},
+    ),
     "coins in integers": (
         node("bernoulli_.float", self=LONGS, p=0.5), {"mps-bernoulli-integers"},
     ),
