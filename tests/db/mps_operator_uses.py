@@ -1,6 +1,6 @@
 """Calls of tensor operators that meet an advisory about Apple's GPUs, and some that meet none."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense
 from tests.db.mps_uses import node
 
@@ -8,6 +8,8 @@ ONE, NOTHING = dense(3), dense(0)
 LONGS, MANY = dense(3, dtype="int64"), dense(2**20, dtype="int64")
 PAIRS = dense(3, dtype="complex64")
 SCALAR = dense(dtype="int64")
+SIX = TensorMeta("complex64", (2, 2, 2, 2, 2, 2), (1, 32, 16, 8, 4, 2))
+FIVE = TensorMeta("complex64", (2, 2, 2, 2, 2), (1, 16, 8, 4, 2))
 
 MPS_OPERATOR_USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of solve": (
@@ -16,6 +18,35 @@ MPS_OPERATOR_USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "solve by factors": (
         node("linalg_lu_solve", LU=dense(3, 3), pivots=LONGS, B=dense(3, 1), adjoint=False), set(),
+    ),
+    "one triangle for a batch": (
+        node("linalg_solve_triangular", self=dense(3, 3), B=dense(2, 3, 1)),
+        {"mps-solve-triangular-broadcast"},
+    ),
+    "a batch of one triangle for two": (
+        node("linalg_solve_triangular", self=dense(1, 3, 3), B=dense(2, 3, 1)),
+        {"mps-solve-triangular-broadcast"},
+    ),
+    "a triangle for each": (
+        node("linalg_solve_triangular", self=dense(2, 3, 3), B=dense(2, 3, 1)), set(),
+    ),
+    "one triangle": (
+        node("linalg_solve_triangular", self=dense(3, 3), B=dense(3, 1)), set(),
+    ),
+    "one triangle for a batch, in the older way": (
+        node("triangular_solve", self=dense(2, 3, 1), A=dense(3, 3)),
+        {"mps-solve-triangular-broadcast"},
+    ),
+    "complex numbers of six dimensions made contiguous": (
+        node("clone", self=SIX), {"mps-copy-complex-rank"},
+    ),
+    "complex numbers of six dimensions copied": (
+        node("copy_", self=dense(2, 2, 2, 2, 2, 2, dtype="complex64"), src=SIX),
+        {"mps-copy-complex-rank"},
+    ),
+    "complex numbers of five dimensions made contiguous": (node("clone", self=FIVE), set()),
+    "complex numbers of six dimensions that are contiguous": (
+        node("clone", self=dense(2, 2, 2, 2, 2, 2, dtype="complex64")), set(),
     ),
     "coins in integers": (
         node("bernoulli_.float", self=LONGS, p=0.5), {"mps-bernoulli-integers"},
