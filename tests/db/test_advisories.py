@@ -410,7 +410,7 @@ USES = {
         node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=1), {"cuda-scan-large"},
     ),
     "a huge scan along the last": (
-        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=-1), set(),
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=-1), {"cuda-scan-rows-large"},
     ),
     "gradients of huge pooling": (
         node("aten::_adaptive_avg_pool2d_backward", self=dense(2048, 1024, 1024)),

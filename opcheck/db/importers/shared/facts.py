@@ -28,8 +28,11 @@ def citation(seen: Mapping[str, Mapping[str, int]], release: str, source: str) -
 
 
 def cases(fact: Fact, listed: Collection[str], at: list[str]) -> Iterator[dict[str, Any]]:
-    """A condition for each case of a fact, about those of its operators that are listed."""
-    ops = [op for op in fact["ops"] if op == "*" or op in listed]
+    """A condition for each case of a fact, about those of its operators that are listed.
+
+    ``composites`` says of a fact that they run in PyTorch's own code, so that no list has them.
+    """
+    ops = [op for op in fact["ops"] if op == "*" or op in listed or fact.get("composites")]
     for tests in fact.get("cases", [fact.get("tests", [])]) if ops else ():
         condition = {
             "ops": ops,
