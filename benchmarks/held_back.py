@@ -110,12 +110,17 @@ def without_rows(root: Path, vendor: str, folder: Path) -> None:
 
 def _left(condition: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any] | None:
     """A condition without held-back operators, if it is a row of a table."""
-    cited = [at.partition(":") for at in condition["at"]]
-    paths = [said["sources"].get(name, {}).get("path", "") + rest for name, _, rest in cited]
-    if not any(table in path for table in _TABLES for path in paths):
+    if not of_a_table(condition, said):
         return dict(condition)
     ops = [op for op in condition["ops"] if op == "*" or not row_held(base(op))]
     return {**condition, "ops": ops} if ops else None
+
+
+def of_a_table(condition: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether a condition of a release's file is a row of a table, and not what users met."""
+    cited = [at.partition(":") for at in condition["at"]]
+    paths = [said["sources"].get(name, {}).get("path", "") + rest for name, _, rest in cited]
+    return any(table in path for table in _TABLES for path in paths)
 
 
 def row_held(op: str) -> bool:
