@@ -65,4 +65,18 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "a divisor beside padding": (
+        node(
+            "aten::avg_pool2d", self=dense(1, 1, 8, 8), kernel_size=(3, 3), padding=(1, 1),
+            count_include_pad=False, divisor_override=5,
+        ),
+        {"tpu-avg-pool-divisor"},
+    ),
+    "a divisor without padding": (
+        node(
+            "aten::avg_pool2d", self=dense(1, 1, 8, 8), kernel_size=(3, 3), padding=(0, 0),
+            count_include_pad=False, divisor_override=5,
+        ),
+        set(),
+    ),
 }  # fmt: skip
