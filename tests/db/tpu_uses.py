@@ -79,4 +79,8 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "features put among embeddings": (
+        node("aten::masked_scatter", self=dense(1, 2048, 4096)), {"tpu-masked-scatter-sort"},
+    ),
+    "a few of them": (node("aten::masked_scatter", self=dense(1, 16, 64)), set()),
 }  # fmt: skip
