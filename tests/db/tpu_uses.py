@@ -2,6 +2,7 @@
 
 from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
+from tests.db.uses_on_accelerators import giving
 
 PLACES, MANY = dense(4, 16, dtype="int64"), dense(1_300_000, dtype="int64")
 ROWS = TensorMeta("int64", (4, 16), (1, 0))
@@ -50,4 +51,36 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a sum over any dimension": (
         node("aten::sum.dim_IntList", self=dense(2, 3), dim=None), set(),
     ),
+    "a long sequence": (
+        node("aten::lstm.input", input=dense(100, 8, 16), batch_first=False), {"tpu-rnn-unrolled"},
+    ),
+    "a short one": (node("aten::lstm.input", input=dense(100, 8, 16), batch_first=True), set()),
+    "a fraction minus integers": (
+        giving("aten::rsub.Scalar", dense(3), self=dense(3, dtype="int64"), other=0.5),
+        {"tpu-rsub-integers"},
+    ),
+    "one minus integers": (
+        giving(
+            "aten::rsub.Scalar", dense(3, dtype="int64"), self=dense(3, dtype="int64"), other=1
+        ),
+        set(),
+    ),
+    "a divisor beside padding": (
+        node(
+            "aten::avg_pool2d", self=dense(1, 1, 8, 8), kernel_size=(3, 3), padding=(1, 1),
+            count_include_pad=False, divisor_override=5,
+        ),
+        {"tpu-avg-pool-divisor"},
+    ),
+    "a divisor without padding": (
+        node(
+            "aten::avg_pool2d", self=dense(1, 1, 8, 8), kernel_size=(3, 3), padding=(0, 0),
+            count_include_pad=False, divisor_override=5,
+        ),
+        set(),
+    ),
+    "features put among embeddings": (
+        node("aten::masked_scatter", self=dense(1, 2048, 4096)), {"tpu-masked-scatter-sort"},
+    ),
+    "a few of them": (node("aten::masked_scatter", self=dense(1, 16, 64)), set()),
 }  # fmt: skip
