@@ -5,6 +5,7 @@ fourth round.
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
+from torch.nn.grad import conv1d_weight
 
 from tests.user_controls.control import Learned
 from tests.user_reports.report import Because, LeftOut, Met, Report, Why
@@ -97,7 +98,8 @@ def _norm(weight: Tensor, x: Tensor) -> Tensor:
 
 
 def _sparse(where: Tensor, values: Tensor, dense: Tensor) -> Tensor:
-    return torch.sparse.mm(torch.sparse_coo_tensor(where, values, (3, 3)), dense)
+    found: Tensor = torch.sparse.mm(torch.sparse_coo_tensor(where, values, (3, 3)), dense)
+    return found
 
 
 def _scaled(a: Tensor, b: Tensor, scale: Tensor) -> Tensor:
@@ -105,7 +107,7 @@ def _scaled(a: Tensor, b: Tensor, scale: Tensor) -> Tensor:
 
 
 def _weights_gradient(x: Tensor, grad: Tensor) -> Tensor:
-    found: Tensor = torch.nn.grad.conv1d_weight(x, (64, 1, 4), grad, padding=3, groups=64)
+    found: Tensor = conv1d_weight(x, (64, 1, 4), grad, padding=3, groups=64)
     return found
 
 
