@@ -103,9 +103,6 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "least squares": (
         node("aten::linalg_lstsq", self=dense(5, 3), b=dense(5, 1)), {"cuda-lstsq-rank"},
     ),
-    "a batch norm": (
-        node("aten::miopen_batch_norm", input=dense(2, 8, 16, 16)), {"rocm-batch-norm-compile"},
-    ),
     "a loss of alignments": (
         node("aten::ctc_loss.IntList", log_probs=dense(50, 2, 20)), {"rocm-ctc-miopen"},
     ),

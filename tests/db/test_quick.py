@@ -96,6 +96,8 @@ def test_whatever_importers_write_reads_the_same(
         "a:\n  - b: 1\n    - c",
         "a:\n  - - b",
         "a:\n  - b c",
+        "a:\n  - b,c",
+        "a:\n  - 1,2",
         "a: 1\n  b: 2",
         " a: 1",
         "  - 1",

@@ -186,6 +186,8 @@ _FOLDED = re.compile(r"( *)((?:- )?)([A-Za-z_]+): >-")
 """A key whose value is the text of the lines below it."""
 _KEY = re.compile(r'"(?:[^"\\]|\\.)*":(?: |$)')
 """How an item of a list begins that is a mapping, with its keys in quotes."""
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+"""A text in quotes."""
 _ENDS = ("}", "]", '"', ":")
 """Of lines whose value is no plain words."""
 _UNLIKE_YAML = re.compile(
@@ -356,6 +358,8 @@ def _items(lines: Sequence[str], indent: str) -> Iterator[str]:
         if end > start + 1 or _KEY.match(first):
             inner = [" " * width + first, *lines[start + 1 : end]]
             yield _mapping(inner, " " * width)
+        elif "," in first and first[0] not in "[{" and not _TEXT.fullmatch(first):
+            raise OtherStyleError(f"a comma in plain words: {first}")
         else:
             yield first
 
