@@ -1,0 +1,36 @@
+"""Uses that advisories for code shared by CUDA and ROCm are about, and others beside."""
+
+from opcheck.model.trace import Node
+from tests.db.calls import dense, node
+
+BACKWARD, RENORM, EIG = (
+    "aten::native_layer_norm_backward", "aten::embedding_renorm_", "aten::linalg_eig"
+)  # fmt: skip
+LEARNED = (False, True, True)
+HALVES, MEAN = dense(4, 32, 6, dtype="float16"), dense(4, 32, 1)
+ONE = dense(1, dtype="int64")
+
+
+def _gradients(mask: tuple[bool, ...], dtype: str, rows: int) -> Node:
+    rows_of_six = dense(rows, 6, dtype=dtype)
+    return node(BACKWARD, input=rows_of_six, mean=dense(rows, 1), output_mask=list(mask))
+
+
+USES: dict[str, tuple[Node, set[str]]] = {
+    "gradients of 128 rows in half": (
+        node(BACKWARD, input=HALVES, mean=MEAN, output_mask=list(LEARNED)),
+        {"rocm-layer-norm-gradients-half"},
+    ),
+    "gradients of 64 rows in half": (_gradients(LEARNED, "float16", 64), set()),
+    "of the input alone": (_gradients((True, False, False), "bfloat16", 100), set()),
+    "rows of no width": (
+        node(RENORM, self=dense(20, 0), indices=ONE), {"cuda-embedding-renorm-empty"},
+    ),
+    "rows of one number": (node(RENORM, self=dense(20, 1), indices=ONE), set()),
+    "no rows of no width": (
+        node(RENORM, self=dense(20, 0), indices=dense(0, dtype="int64")), set(),
+    ),
+    "many small matrices": (node(EIG, self=dense(512, 3, 3)), {"cuda-eig-batch-slow"}),
+    "a small matrix": (node(EIG, self=dense(3, 3)), set()),
+    "many larger matrices": (node(EIG, self=dense(512, 40, 40)), set()),
+}  # fmt: skip
