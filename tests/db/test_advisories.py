@@ -27,6 +27,7 @@ from tests.db import (
     cuda_uses,
     gpu_thread_uses,
     gpu_uses,
+    mended_rest_uses,
     network_uses,
     rocm_uses,
     tensorrt_uses,
@@ -432,6 +433,7 @@ GROUPS = (
     xpu_uses.USES,
     tpu_uses.USES,
     compiled_uses.USES,
+    mended_rest_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
