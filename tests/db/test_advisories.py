@@ -28,6 +28,7 @@ from tests.db import (
     gpu_thread_uses,
     gpu_uses,
     mended_cuda_uses,
+    mended_rest_uses,
     network_uses,
     rocm_uses,
     tensorrt_uses,
@@ -434,6 +435,7 @@ GROUPS = (
     tpu_uses.USES,
     compiled_uses.USES,
     mended_cuda_uses.USES,
+    mended_rest_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
