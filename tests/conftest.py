@@ -45,9 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run of all tests that left a message out, beside those that are known to be."""
+    """Tell what messages a run of all tests left out, and fail it for more than a few new ones."""
     config = session.config
-    if said.FOLDER not in os.environ or hasattr(config, "workerinput"):
+    if said.FOLDER not in os.environ:
+        return
+    said.write()
+    if hasattr(config, "workerinput"):
         return
     folder, left = Path(os.environ[said.FOLDER]), [] if session.testsfailed else said.unsaid()
     shutil.rmtree(folder)
@@ -55,7 +58,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         where = said.UNSAID.relative_to(config.rootpath)
         lines = "\n".join(f"  {text}" for text in left)
         sys.stderr.write(f"\nno test has these messages said, and {where} has them not:\n{lines}\n")
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if len(left) > said.FEW:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

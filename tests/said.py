@@ -1,10 +1,9 @@
-"""Which messages a run of the tests says: each text of a sentence, once a process, in a file."""
+"""Which messages a run of the tests says, in each of its processes but those that a test begins."""
 
 import json
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,15 @@ _seen: set[str] = set()
 
 
 def note(text: str) -> None:
-    """Write a text down, at once: a process may end without a word."""
-    if text in _seen:
-        return
+    """Take note of a text; nothing is written meanwhile, since tests look at what is opened."""
     _seen.add(text)
+
+
+def write() -> None:
+    """Write down what this process has noted."""
+    lines = (f"{json.dumps(str(text))}\n" for text in _seen)
     path = Path(os.environ[FOLDER], str(os.getpid()))
-    with suppress(OSError), path.open("a", encoding="utf-8") as file:  # a sandbox writes nowhere
-        file.write(f"{json.dumps(str(text))}\n")
+    path.write_text("".join(lines), encoding="utf-8")
 
 
 def begin() -> None:
@@ -64,6 +65,8 @@ def texts() -> frozenset[str]:
     return frozenset(map(json.loads, lines))
 
 
+FEW = 10
+"""How many more a run may leave out: some are said only where something takes long, or is there."""
 UNSAID = Path(__file__).parent / "lang" / "unsaid.txt"
 """Messages that no test has the package say yet: a line each, as JSON."""
 

@@ -71,7 +71,7 @@ class TableNodes:
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
-        if (inner := _convolved(call) or _pooled(call)) is not None:
+        if (inner := _convolved(call) or _pooled(call) or _normed(call)) is not None:
             return replace(known, children=((self.of(inner), 1),))
         branches = self._branches.get(f"{name}|{call.dtype_class}", self._branches.get(name))
         if branches is None:
@@ -135,6 +135,14 @@ def _pooled(call: Node) -> Node | None:
     found = call.outputs[0]
     outputs = (found, replace(found, dtype="int64"))
     return replace(call, op=OpName.parse(inner), outputs=outputs)
+
+
+def _normed(call: Node) -> Node | None:
+    """What a layer norm runs as (``layer_norm_symint`` of layer_norm.cpp); None for other calls."""
+    if str(call.op) != "aten::layer_norm" or not call.arguments:
+        return None
+    arguments = tuple(each for each in call.arguments if each[0] != "cudnn_enable")
+    return replace(call, op=OpName.parse("aten::native_layer_norm"), arguments=arguments)
 
 
 def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torch: str) -> bool:
