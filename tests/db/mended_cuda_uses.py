@@ -13,12 +13,12 @@ ONE = dense(1, dtype="int64")
 
 def _gradients(mask: tuple[bool, ...], dtype: str, rows: int) -> Node:
     rows_of_six = dense(rows, 6, dtype=dtype)
-    return node(BACKWARD, input=rows_of_six, mean=dense(rows, 1), output_mask=list(mask))
+    return node(BACKWARD, input=rows_of_six, mean=dense(rows, 1), output_mask=mask)
 
 
 USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of 128 rows in half": (
-        node(BACKWARD, input=HALVES, mean=MEAN, output_mask=list(LEARNED)),
+        node(BACKWARD, input=HALVES, mean=MEAN, output_mask=LEARNED),
         {"rocm-layer-norm-gradients-half"},
     ),
     "gradients of 64 rows in half": (_gradients(LEARNED, "float16", 64), set()),
