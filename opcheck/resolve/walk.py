@@ -115,8 +115,8 @@ class Walk:
         yield own
         if own.resolution is not None:
             return
-        functional = node.composite is not Composite.NON_FUNCTIONAL  # whose key is for dense ones
-        if functional and node.composite in self.matrix.inherits:
+        through_out = node.composite is Composite.NON_FUNCTIONAL  # which the table knows of
+        if not through_out and node.composite in self.matrix.inherits:
             yield self._composite(node)
             return
         yield sparse.without_kernel(node, given, self.matrix)

@@ -109,7 +109,13 @@ def test_the_models_own_refusal_is_what_is_told() -> None:
 
 def test_what_is_written_in_place_is_the_models_no_more() -> None:
     links = torch.eye(4).to_sparse()
-    report = scanned(Calls(lambda a, x: a.mul_(2.0) @ x), links, torch.ones(4, 3), targets=[CUDA])
+
+    def doubled(a: Tensor, x: Tensor) -> Tensor:
+        a.coalesce().values().mul_(2.0)
+        found: Tensor = a.mul_(2.0) @ x
+        return found
+
+    report = scanned(Calls(doubled), links, torch.ones(4, 3), targets=[CUDA])
     assert report.targets[0].summary.runs
     assert torch.equal(links.to_dense(), torch.eye(4))
 

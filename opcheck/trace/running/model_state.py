@@ -106,7 +106,7 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
         return tensor
     if tensor.layout is not torch.strided:
         known = tensor.layout in SPARSE and tensor.device.type == "cpu"
-        return sparse_tensor(tensor, device) if known else tensor
+        return sparse_tensor(tensor.detach().clone(), device) if known else tensor
     spec = Spec.of(tensor.dtype, tensor.shape, tensor.stride())
     steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
     plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
