@@ -18,6 +18,8 @@ _NOT_A_MODELS = frozenset({"numpy", "opcheck", "sympy", "torch", "torchgen", "ty
 _KINDS = frozenset({dict, OrderedDict, defaultdict, list, set, deque})
 _DEPTH = 2
 """Tables within tables that are looked into."""
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+"""Types of values that hold nothing."""
 
 _frozen: "WeakSet[Any]" = WeakSet()
 """Function caches that the collector no longer names."""
@@ -105,10 +107,16 @@ def computed(*roots: Any) -> dict[int, Any]:
 
     Gives for each, by its id, one with its values alone.
     """
-    values = [value for root in roots for value in vars(root).values()]
+    values = [value for root in roots for value in vars(root).values() if _may_hold(value)]
     items = [item for value in values for table in tables(value) for item in _items(table)]
     found = [item for item in (*values, *items) if getattr(item, "grad_fn", None) is not None]
     return {id(item): item.detach().clone() for item in found}
+
+
+def _may_hold(value: Any) -> bool:
+    """Whether a value may be a tensor or have one; a module has twenty tables that are empty."""
+    kind = type(value)
+    return bool(value) if kind in _KINDS else kind not in _PLAIN
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.predicates import read_predicate
 from opcheck.db.reading import Citations, LateMapping, LazyMapping
+from opcheck.db.schema.checks import Record
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
@@ -40,6 +41,15 @@ class OperatorFacts(Struct, frozen=True):
     """Whether a CPU can run it, so that a host fallback would work."""
 
 
+_LATE = {
+    "operators@*.yaml": OPERATORS_FILE,
+    "composites@*.yaml": COMPOSITES_FILE,
+    "choices@*.yaml": CHOICES_FILE,
+    "sparse.yaml": SPARSE_FILE,
+}
+"""Files that are read only where a trace asks for what they say, and what they hold."""
+
+
 class Tables(Struct, frozen=True, dict=True):
     """The folder of PyTorch's tables, each read when first asked for."""
 
@@ -47,9 +57,24 @@ class Tables(Struct, frozen=True, dict=True):
     cache: Path | None = None
 
     @cached_property
-    def _choices(self) -> dict[str, Document]:
-        """By the torch that they were recorded with; filled as targets ask."""
+    def _read(self) -> dict[Path, Document]:
+        """What was read of the folder; filled as targets ask."""
         return {}
+
+    def _document(self, path: Path, shape: Record) -> Document:
+        if path not in self._read:
+            self._read[path] = document.read(path, shape, self.cache)
+        return self._read[path]
+
+    def index(self) -> None:
+        """Have the index hold the tables that may be asked for late.
+
+        A command that has confined itself can no longer add them to it.
+        """
+        if self.cache is not None:
+            for pattern, shape in _LATE.items():
+                for path in sorted(self.folder.glob(pattern)):
+                    document.index(path, shape, self.cache)
 
     @cached_property
     def _history(self) -> Document:
@@ -115,7 +140,7 @@ class Tables(Struct, frozen=True, dict=True):
     def operators(self, torch_version: str) -> Mapping[str, OperatorFacts]:
         """Facts of every overload, from the recorded version nearest to ``torch_version``."""
         found = self._operators(torch_version)
-        return {op: _facts(text) for op, text in found.data["overloads"].items()}
+        return LazyMapping(found.data["overloads"], lambda _, text: _facts(text))
 
     def release(self, torch_version: str) -> str:
         """The release of torch, ``2.13.0``, whose facts :meth:`operators` gives."""
@@ -123,8 +148,7 @@ class Tables(Struct, frozen=True, dict=True):
 
     def _operators(self, torch_version: str) -> Document:
         chosen = nearest_not_newer(major_minor(torch_version), self.operator_versions())
-        path = self.folder / f"operators@{chosen}.yaml"
-        return document.read(path, OPERATORS_FILE, self.cache)
+        return self._document(self.folder / f"operators@{chosen}.yaml", OPERATORS_FILE)
 
     def choices(self, torch_version: str) -> Document | None:
         """Branches on devices that no trace can name, from the recorded version nearest to it."""
@@ -132,9 +156,7 @@ class Tables(Struct, frozen=True, dict=True):
         if not paths:
             return None
         chosen = nearest_not_newer(major_minor(torch_version), tuple(sorted(paths)))
-        if chosen not in self._choices:
-            self._choices[chosen] = document.read(paths[chosen], CHOICES_FILE, self.cache)
-        return self._choices[chosen]
+        return self._document(paths[chosen], CHOICES_FILE)
 
     def composites(
         self, torch_version: str, device: str
@@ -147,9 +169,8 @@ class Tables(Struct, frozen=True, dict=True):
         path = self._composites(torch_version, device)
         if path is None:
             return {}
-        found = document.read(path, COMPOSITES_FILE, self.cache)
-        branches = found.data["composites"].items()
-        return {op: tuple(tuple(ops) for ops in listed) for op, listed in branches}
+        found = self._document(path, COMPOSITES_FILE)
+        return LazyMapping(found.data["composites"], lambda _, ways: tuple(map(tuple, ways)))
 
     def recorded_on(self, torch_version: str, device: str) -> str:
         """The device type on which :meth:`composites` were recorded; "" where none were."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.trace import Node, TensorMeta, Value, tensors_in
 
 Match = tuple[str, str]
 """(argument name, its actual value)."""
@@ -123,7 +123,9 @@ class Predicate(Struct, frozen=True):
         if self.argument == RETURN:
             yield from (("the result", tensor) for tensor in node.output_tensors())
         else:
-            yield from ((n, t) for n, t in node.tensors() if self.argument in (ANY, n))
+            for name, value in node.arguments:
+                if self.argument in (ANY, name):
+                    yield from ((name, tensor) for tensor in tensors_in(value))
 
     def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
         """The dimensions to look at; one that no measure uses where the quantity has none."""

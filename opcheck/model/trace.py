@@ -150,7 +150,7 @@ class Node(Struct, frozen=True):
 
     def tensors(self) -> tuple[tuple[str, TensorMeta], ...]:
         """Every tensor argument with its argument name, lists flattened, in schema order."""
-        return tuple((n, t) for n, v in self.arguments for t in _flat(v))
+        return tuple((n, t) for n, v in self.arguments for t in tensors_in(v))
 
     @property
     def dtype_class(self) -> str:
@@ -162,7 +162,7 @@ class Node(Struct, frozen=True):
 
     def output_tensors(self) -> tuple[TensorMeta, ...]:
         """Every output tensor, lists flattened."""
-        return tuple(t for v in self.outputs for t in _flat(v))
+        return tuple(t for v in self.outputs for t in tensors_in(v))
 
 
 _DTYPE_CLASSES = {
@@ -171,11 +171,12 @@ _DTYPE_CLASSES = {
 }  # fmt: skip
 
 
-def _flat(value: Value) -> tuple[TensorMeta, ...]:
+def tensors_in(value: Value) -> tuple[TensorMeta, ...]:
+    """Every tensor of an argument or of an output, lists flattened, in order."""
     if isinstance(value, TensorMeta):
         return (value,)
     if isinstance(value, tuple):
-        return tuple(t for item in value for t in _flat(item))
+        return tuple(t for item in value for t in tensors_in(item))
     return ()
 
 

@@ -32,6 +32,7 @@ def scanned_for(
     They have to settle them on ``others`` as well, which get no say in how torch traces.
     """
     if not is_code(request.model.source, trust=request.model.trust):
+        database.tables.index()
         command_line.current().begin((database.cache or "",))
     progress(Sentence("reading {text}", text=request.model.source))
     by_tables = _by_tables(request)

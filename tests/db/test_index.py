@@ -212,3 +212,23 @@ def test_neither_torch_nor_yaml_is_loaded_when_the_index_is_warm(tmp_path: Path)
         for _ in range(2)
     ]
     assert runs[1] == "[]"
+
+
+def test_tables_that_are_asked_for_late_are_indexed_before_a_command_confines_itself(
+    tmp_path: Path,
+) -> None:
+    model = tmp_path / "model.pt2"
+    model.write_bytes(b"no archive")
+    scan = [sys.executable, "-m", "opcheck", "scan", str(model), "-t", "ascend-910b"]
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(_CHECKOUT)}
+    ended = subprocess.run(scan, env=environment, capture_output=True, check=False)
+    assert ended.returncode == 3  # it read the database, and then no more than the file
+    late = sorted(
+        path.name
+        for pattern in ("operators@*", "composites@*", "choices@*", "sparse*")
+        for path in (_CHECKOUT / "compat_db" / "pytorch").glob(pattern)
+    )
+    kept = [path.name.partition("-3-")[0] for path in (cache / "opcheck").iterdir()]
+    assert late
+    assert set(late) <= set(kept)

@@ -143,6 +143,17 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _
     return Document(path, data, digest)
 
 
+def index(path: Path, shape: Record, cache: Path, hint: Sentence = _HINT) -> None:
+    """Have the index hold a file; one that it holds is not decoded.
+
+    Raises:
+        DatabaseError: it cannot be read, is beyond a bound, or is not of that shape.
+    """
+    digest = sha256(content(path, hint)).hexdigest()
+    if load_compiled(cache, path.name, digest) is None:
+        read(path, shape, cache, hint)
+
+
 def read_folder(
     folder: Path, shape: Record, cache: Path | None = None, hint: Sentence = _HINT
 ) -> tuple[Document, ...]:
