@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from opcheck.errors import SourceError, UsageError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes, require_regular
 from opcheck.lang.sentence import Sentence
+from opcheck.source.conventions import entry_points, model_named
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -134,15 +135,21 @@ def parts_of(text: str) -> tuple[Path, list[str]]:
     return Path(match["path"]), (match["name"] or "").split(",")
 
 
-def require_names(text: str) -> list[str]:
+def require_names(text: str, *, conventional: bool = False) -> list[str]:
     """The names in the file, which is there and is Python.
+
+    Args:
+        text: as ``FORM`` has it.
+        conventional: whether a convention may give the name where there is none.
 
     Raises:
         SourceError: it cannot be read, or is no Python.
         UsageError: no name was given.
     """
     path, names = parts_of(text)
-    defined = _defined(path)
+    defined = entry_points(path, _defined(path))
+    if conventional and names == [""] and (named := model_named(defined)):
+        return [named]
     if not all(names):
         raise UsageError(
             Sentence("{text_file}: which model? write {text}:NAME", text_file=text, text=path),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence, verbatim
-from opcheck.source import base
+from opcheck.source import base, conventions
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.user_code import FORM, look_up, parts_of, require_names, run_file
 
@@ -36,7 +36,7 @@ class PythonFile(Source):
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the file, a syntax error in it, or that no name was given."""
-        names = require_names(text)
+        names = require_names(text, conventional=True)
         if len({*names}) < len(names):
             raise UsageError(
                 Sentence("{text}: names a model twice", text=text), Sentence("name each once")
@@ -53,12 +53,13 @@ class PythonFile(Source):
         from opcheck.source.building.several import taken_by, together
 
         self.check(text, options)
-        path, names = parts_of(text)
+        path, names = parts_of(text)[0], require_names(text, conventional=True)
         notes: tuple[str, ...] = ()
         if options.weights:  # once and for real: a second time might register things twice
             module = make(verbatim(path), lambda: run_file(path))
         else:
             module, notes = build(verbatim(path), lambda: run_file(path))
+        conventions.require_dependencies(module, path)
         made = {name: _made(module, path, name, options) for name in names}
         if len(made) > 1:
             asked = taken_by({name: one.model for name, one in made.items()}, options)
@@ -90,30 +91,38 @@ def _made(module: "ModuleType", path: Path, name: str, options: LoadOptions) -> 
 
     target = look_up(module, path, name)
     what = Sentence("{name}() of {text}", name=name, text=path)
-    made, notes = build(what, lambda: _call(target, what), weights=options.weights)
+
+    def make() -> Any:
+        made = _call(module, path, target, what)
+        inputs = conventions.inputs_of(module, target)
+        return made if inputs is None or isinstance(made, tuple) else (made, inputs)
+
+    made, notes = build(what, make, weights=options.weights)
     return _Made(*_taken_apart(made, what), notes)
 
 
-def _call(target: Any, what: str) -> Any:
+def _call(module: "ModuleType", path: Path, target: Any, what: str) -> Any:
     from torch import nn
 
     if isinstance(target, nn.Module) or not callable(target):
         return target
     try:
-        required = [
-            parameter.name
-            for parameter in inspect.signature(target).parameters.values()
-            if parameter.default is parameter.empty
-            and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        ]
+        signature = inspect.signature(target)
     except ValueError:  # a builtin without a signature
-        required = []
-    if required:
+        return target()
+    given, named = conventions.arguments_of(module, path, target)
+    required = [
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    if required and not (given or named):
         raise SourceError(
             Sentence("{text} needs arguments: {list}", text=what, list=", ".join(required)),
             Sentence("write a function without arguments that passes them, and scan that"),
         )
-    return target()
+    return target(*given, **named)
 
 
 def _taken_apart(made: Any, what: str) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from opcheck.source.model_folder import (
     quantised_weights,
     read_config,
 )
+from opcheck.source.sentence_folder import parts_after
 
 _PREFIX = "hf:"
 
@@ -59,14 +60,21 @@ class TransformersConfig(Source):
         self.check(text, options)
         path = _config_path(text)
         model, notes = model_of(path, options)
+        unseen, inputs = quantised_weights(path, read_config(path)), None
+        if parts := parts_after(path):
+            from opcheck.source.building.huggingface import sentence_pipeline
+
+            inputs = sentence_pipeline.inputs_for(model, frozenset(i.name for i in options.inputs))
+            model, unknown = sentence_pipeline.pipeline(model, parts)
+            unseen = (*unseen, *unknown)
         return ready(
             model,
-            None,
+            inputs,
             options,
             kind=self.name,
             digest=base.digest_of_file(path),
             notes=(*_resolved(text, path), *notes),
-            unseen=quantised_weights(path, read_config(path)),
+            unseen=unseen,
         )
 
 
