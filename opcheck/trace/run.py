@@ -21,6 +21,7 @@ from opcheck.trace.device.tensors import DeviceTensor, require_backward
 from opcheck.trace.outputs.plan import Plan
 from opcheck.trace.results import Journal, finished
 from opcheck.trace.running.attempt import RunModel, attempt, forward
+from opcheck.trace.running.lightning import NOTE
 from opcheck.trace.running.model_state import Later, forget, here, swapped
 from opcheck.trace.running.training import Differentiated, Heard, Training, registered
 from opcheck.trace.running.training_step import taken_as_plain
@@ -126,7 +127,7 @@ def trace_model(
         tree = attempts.run(planted, inputs_given=inputs_given)
         learned.update(tree.leaves.learned)
         kernels: dict[str, tuple[Kernel, ...]] = {}
-        notes = [*_stood_in(device, device_type), *tree.notes]
+        notes = [*_stood_in(device, device_type), *tree.notes, *_own_step(training, module)]
         done: dict[frozenset[str], Counted] = {}
         for target, names in (exact or {}).items():
             if names not in done:
@@ -185,6 +186,12 @@ class _Attempts:
             return engine
 
         return attempt(self._module, self._args, self._kwargs, made, self._play, inputs_given)
+
+
+def _own_step(training: Training | Differentiated | None, module: nn.Module) -> list[str]:
+    """Say that a model brings the step that it is trained by."""
+    own = isinstance(training, Training) and training.step.takes_own_step(module)
+    return [NOTE] if own else []
 
 
 def _stood_in(device: torch.device, device_type: str) -> list[str]:

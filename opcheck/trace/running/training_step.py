@@ -4,7 +4,7 @@ Private torch API used here, checked on 2.13.0: ``torch.optim.optimizer._foreach
 and ``torch.utils._foreach_utils._foreach_supported_types``.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.request import TrainingSpec
 from opcheck.model.trace import Phase
+from opcheck.trace.running import lightning
 from opcheck.trace.running.distributed import wrapped
 
 Begins = Callable[[Phase], None]
@@ -28,6 +29,7 @@ Ended = Callable[[torch.optim.Optimizer], None]
 Loss = Callable[[Any], Any]
 """Makes the loss of a model's output."""
 _MOMENTUM = 0.9
+_USUAL = TrainingSpec()
 
 
 def adamw(parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
@@ -52,6 +54,8 @@ class TrainingStep(Struct, frozen=True):
     """Whether the model computes activations again in backward."""
     wrap: str = ""
     """How the model is made one of several processes: ``ddp``, ``fsdp2``; "": it is not."""
+    own_optimizers: bool = False
+    """Whether those count that a LightningModule makes; its loss does unless there is another."""
 
     @classmethod
     def of(cls, spec: TrainingSpec, loss: Loss | None = None) -> Self:
@@ -64,6 +68,7 @@ class TrainingStep(Struct, frozen=True):
             clip=spec.clip,
             checkpointing=spec.checkpointing,
             wrap=spec.wrap,
+            own_optimizers=_names_no_optimizer(spec),
         )
 
     def run(
@@ -108,27 +113,64 @@ class TrainingStep(Struct, frozen=True):
     ) -> Any:
         trained = [p for p in module.parameters() if p.requires_grad]
         device_type = trained[0].device.type
-        optimizer = self.optimizer(trained)
+        model = lightning.unwrapped(module)
+        own = self.takes_own_step(module)
+        optimizers = self._optimizers(model, trained, own=own)
         scaler = torch.amp.GradScaler(device_type) if self.scaler else None
-        optimizer.zero_grad()
+        for optimizer in optimizers:
+            optimizer.zero_grad()
         begins(Phase.FORWARD)
         with torch.autocast(device_type, self.autocast) if self.autocast else nullcontext():
-            output = module(*args, **kwargs)
+            if own:
+                with lightning.training_step_as_forward(model):
+                    output = module(lightning.batch_of(args, kwargs))
+            else:
+                output = module(*args, **kwargs)
             loss = loss_of(output if self.loss is None else self.loss(output))
         begins(Phase.BACKWARD)
         (loss if scaler is None else scaler.scale(loss)).backward()
         begins(Phase.OPTIMIZER)
+        self._step(optimizers, trained, scaler)
+        for optimizer in optimizers:
+            ended(optimizer)
+        return output
+
+    def takes_own_step(self, module: nn.Module) -> bool:
+        """Whether the step is the ``training_step`` that a LightningModule has."""
+        return self.loss is None and lightning.is_lightning(lightning.unwrapped(module))
+
+    def _optimizers(
+        self, model: nn.Module, trained: list[nn.Parameter], *, own: bool
+    ) -> Sequence[torch.optim.Optimizer]:
+        if own:
+            lightning.require_automatic(model)
+        made = own and self.own_optimizers
+        return lightning.optimizers_of(model) if made else [self.optimizer(trained)]
+
+    def _step(
+        self,
+        optimizers: Sequence[torch.optim.Optimizer],
+        trained: list[nn.Parameter],
+        scaler: torch.amp.GradScaler | None,
+    ) -> None:
         if scaler is not None:
-            scaler.unscale_(optimizer)
+            for optimizer in optimizers:
+                scaler.unscale_(optimizer)
         if self.clip is not None:
             nn.utils.clip_grad_norm_(trained, self.clip)
-        if scaler is None:
-            optimizer.step()
-        else:
-            scaler.step(optimizer)
+        for optimizer in optimizers:
+            if scaler is None:
+                optimizer.step()
+            else:
+                scaler.step(optimizer)
+        if scaler is not None:
             scaler.update()
-        ended(optimizer)
-        return output
+
+
+def _names_no_optimizer(spec: TrainingSpec) -> bool:
+    """Whether a step has the optimizer that is taken where none is named."""
+    named, usual = spec, _USUAL
+    return (named.optimizer, named.implementation) == (usual.optimizer, usual.implementation)
 
 
 def _optimizer(spec: TrainingSpec, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
