@@ -153,6 +153,12 @@ def test_what_is_no_python_is_refused(text: str) -> None:
         swap(text, 1)
 
 
+def test_a_file_that_begins_with_a_page_break_is_refused() -> None:
+    with pytest.raises(UnreadableError) as raised:
+        call_sites("\x0cx = 1\n")
+    reads(str(raised.value), "its whitespace cannot be kept")
+
+
 # --- where the function goes ---------------------------------------------------------------------
 
 PLACED = [
