@@ -1,5 +1,8 @@
-"""Calls that select by a mask and have no way over everything, or of a fixed size."""
+"""Calls that select by a mask: over everything or of a fixed size, or why they stay."""
 
+import pytest
+
+from opcheck.model.plan import Suggestion
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.rewrite.record import Recorder
 from opcheck.rewrite.structural.fixed_size import of_fixed_size
@@ -41,3 +44,29 @@ def test_a_call_has_no_fixed_size_without_one_mask_of_its_shape() -> None:
         found = of_fixed_size(selecting(tensor(), indices), ON, Prover(Recorder("npu", {})))
         assert isinstance(found, str)
         reads(found, reason)
+
+
+KERNELS = (
+    "aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format",
+    "aten::fill_.Scalar", "aten::where.self", "aten::sum", "aten::__and__.Tensor",
+    "aten::arange", "aten::arange.start_out", "aten::bitwise_and.Tensor_out", "aten::cat.out",
+    "aten::cumsum.out", "aten::empty_strided", "aten::index_select", "aten::lt.Scalar_out",
+    "aten::lt.Tensor_out", "aten::new_zeros", "aten::scatter.src_out", "aten::sub.out",
+    "aten::to.dtype", "aten::zero_", "aten::cat", "aten::cumsum", "aten::lt.Scalar",
+    "aten::lt.Tensor", "aten::scatter.src", "aten::sub.Tensor",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_fixed_size_gives_the_same_and_says_what_it_costs() -> None:
+    given = {"self": tensor("float32", 3), "mask": tensor("bool", 3)}
+    on = matrix(*KERNELS, fallback=NONE)
+    way = of_fixed_size(node("aten::masked_select", given=given), on, Prover(Recorder("npu", {})))
+    assert isinstance(way, Suggestion), way
+    assert way.measured is not None
+    assert way.measured.forward.absolute == 0.0
+    reads(
+        way.gives_up,
+        "A size has to be chosen: what does not fit into it is lost, and what is left of it is "
+        "padding that the second result marks, which what comes after has to heed",
+    )
