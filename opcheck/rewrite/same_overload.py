@@ -134,7 +134,7 @@ def _name(dtype: torch.dtype) -> str:
 def on_the_device(node: Node) -> Candidate:
     """The call itself, which only whoever makes those tensors can bring about."""
     names = dict.fromkeys(name for name, tensor in node.tensors() if tensor.host and tensor.shape)
-    which = " and ".join(names) or "the tensor in host memory"
+    which = " and ".join(names) or Sentence("the tensor in host memory")
     return Candidate(
         rule="made-on-the-device",
         tier=Tier.SWAP,

@@ -5,17 +5,21 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Tier
 from opcheck.model.predicates import Layout, OneOf
+from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.suggestions import planned
+from opcheck.rewrite.call import Call
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
-from opcheck.rewrite.same_overload import laid_out
+from opcheck.rewrite.same_overload import laid_out, on_the_device
 from opcheck.trace import trace_model
 from tests.resolve.made import NONE, matrix
+from tests.rewrite.reasons import reads
 
 VIEWS = ("aten::as_strided", "aten::t", "aten::empty.memory_format")
 PERMUTED = Layout("self", OneOf(frozenset({"permuted"})))
@@ -78,9 +82,28 @@ def test_a_harmed_call_stays_a_native_one_in_the_sum() -> None:
 
 @pytest.mark.parametrize("x", [torch.ones(2, 3), torch.ones(())])
 def test_what_lies_in_order_is_refused(x: Tensor) -> None:
-    from opcheck.rewrite.call import Call
-
     refuses = laid_out("aten::silu").refuses
-    assert (
-        refuses(Call(torch.ops.aten.silu.default, (x,), {})) == "its tensors lie in order already"
+    reads(refuses(Call(torch.ops.aten.silu.default, (x,), {})), "its tensors lie in order already")
+
+
+def test_a_view_is_refused() -> None:
+    way = laid_out("aten::view")
+    x = torch.ones(2, 3).mT
+    reads(way.summary, "Call .contiguous() on its tensors first")
+    reads(
+        way.refuses(Call(torch.ops.aten.view.default, (x, [3, 2]), {})),
+        "it gives a view of its argument",
     )
+
+
+def test_a_number_in_host_memory_has_no_name_to_call_it_by() -> None:
+    node = Node(
+        OpName.parse("aten::mul.Tensor"),
+        (("self", TensorMeta("float32", (2,), (1,))),
+         ("other", TensorMeta("float32", (), (), host=True))),
+    )  # fmt: skip
+    assert on_the_device(node).summary == (
+        "Make the tensor in host memory with device=x.device, or register it as a buffer"
+    )
+    with speaking(Language.CHINESE):
+        assert "主机内存中的张量" in tell(on_the_device(node).summary)

@@ -7,7 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.model.work import Replacement
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.graph import rewritten
+from tests.rewrite.reasons import reads
 
 ROLL = Replacement("aten::roll", "roll-by-joining")
 
@@ -77,3 +80,26 @@ def test_what_would_hold_for_some_sizes_alone_is_left() -> None:
     assert "decides by a size that the program leaves open" in found.left["aten::roll"]
     x = torch.rand(2, 4)
     torch.testing.assert_close(found.program.module()(x), before.module()(x), rtol=0, atol=0)
+
+
+def again(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    return torch.roll(self, shifts, dims)
+
+
+class Again(Rule):
+    """The call itself."""
+
+    name = "again"
+    replaces = ("aten::roll",)
+    summary = "Call it again"
+    replace = staticmethod(again)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        return (draw.tensor([3]), [1], [0]), {}
+
+
+def test_a_rule_that_calls_what_it_replaces_is_left() -> None:
+    program = exported(Moves(), torch.rand(5, 4))
+    found = rewritten(program, [Replacement("aten::roll", "again")], [Again()])
+    assert list(found.left) == ["aten::roll"]
+    reads(found.left["aten::roll"], "its replacement asks for the same again")

@@ -15,6 +15,7 @@ from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.source.building.stand_ins.operators import register
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.reasons import reads
 
 SCHEMAS = Path(__file__).parents[2] / "compat_db" / "schemas"
 LIBRARIES = [read(path) for path in sorted(SCHEMAS.glob("*.yaml"))]
@@ -135,3 +136,34 @@ def test_a_rule_takes_the_arguments_of_the_schema_and_gives_its_shapes(rule: Rul
     args, kwargs = rule.example(op, RandomDraw(1))
     on_meta = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), args)
     assert func(*on_meta, **kwargs).shape == type(rule).replace(*args, **kwargs).shape
+
+
+def _t(*shape: int) -> Tensor:
+    return torch.empty(shape, device="meta")
+
+
+_HEAD, _ROWS = _t(1, 2, 1, 4), _t(1, 2, 4)
+DROPS = "which values dropout takes away differs"
+DECLINED: tuple[tuple[str, tuple[Any, ...], dict[str, Any], str], ...] = (
+    ("flash-attn-by-sdpa", (_HEAD,) * 3, {"dropout_p": 0.1}, DROPS),
+    ("flash-attn-by-sdpa", (_HEAD,) * 3, {"softcap": 2.0}, "the scores are capped"),
+    ("flash-attn-by-sdpa", (_HEAD,) * 3, {"alibi_slopes": _t(1)}, "the scores have a slope"),
+    ("flash-attn-by-sdpa", (_t(1, 3, 1, 4), _HEAD, _HEAD), {"causal": True},
+     "the first queries see no key"),
+    ("memory-efficient-attention-by-sdpa", (_HEAD,) * 3, {"p": 0.1}, DROPS),
+    ("memory-efficient-attention-by-sdpa", (_t(1, 2, 1, 1, 4),) * 3, {}, "heads lie in groups"),
+    ("memory-efficient-attention-by-sdpa", (_HEAD,) * 3,
+     {"attn_bias": _t(1, 1, 2, 2), "causal": True}, "it has a mask beside the lower triangle"),
+    ("causal-conv1d-by-conv1d", (_ROWS, _t(2, 3)), {"seq_idx": _t(1, 4)},
+     "several sequences lie in one"),
+    ("causal-conv1d-by-conv1d", (_ROWS, _t(2, 3)), {"initial_states": _t(1, 2, 2)},
+     "it goes on from states"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "args", "kwargs", "reason"), DECLINED)
+def test_what_pytorch_has_no_call_for_is_declined(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
+) -> None:
+    (rule,) = (rule for rule in rules() if rule.name == name)
+    reads(rule.refuses(Call(overload_named(rule.replaces[0]), args, kwargs)), reason)

@@ -9,6 +9,7 @@ from torch import Tensor
 from opcheck.model.plan import Label, Measured
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.measure import UnmeasuredError, compared, difference, label
+from tests.rewrite.reasons import reads
 
 SIN = torch.ops.aten.sin.default
 X = torch.tensor([0.5, -1.0, 2.0])
@@ -43,8 +44,9 @@ def test_writing_to_an_argument_is_noticed() -> None:
         return values + other
 
     integers = Call(torch.ops.aten.add.Tensor, (torch.arange(3), torch.arange(3)), {})
-    with pytest.raises(UnmeasuredError, match=r"the stand-in .* writes to an argument"):
+    with pytest.raises(UnmeasuredError, match=r"the stand-in .* writes to an argument") as raised:
         compared(integers, spoils)
+    reads(str(raised.value.__cause__), "it writes to an argument")
 
 
 @pytest.mark.parametrize("other", [X[:2], X.double(), torch.tensor([0.5, math.nan, 2.0])])

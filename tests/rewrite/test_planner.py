@@ -23,6 +23,7 @@ from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
 from tests.resolve.made import LISTED, NONE, matrix
+from tests.rewrite.reasons import reads
 
 VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")
 
@@ -273,6 +274,27 @@ def test_a_package_with_the_kernel_brings_it_to_the_device() -> None:
     assert [after.support_rate for after in report.plan.tiers] == [0.0, 1.0, 1.0, 1.0]
     assert report.plan.tiers[1].operators == ("aten::special_airy_ai",)
     assert report.plan.stuck == ()
+    (way,) = report.findings[0].suggestions
+    reads(way.unmeasured, "it is the vendor's own")
+
+
+class Drawing(Doubling):
+    """Numbers that are drawn anew."""
+
+    name = "drawing"
+    label = Label.APPROXIMATE
+    random = True
+
+
+def test_what_draws_is_compared_by_its_distribution() -> None:
+    on = target("aten::add.Tensor")
+    (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), on, Drawing())
+    (way,) = (way for way in found.suggestions if way.rule == "drawing")
+    assert way.measured is None
+    reads(
+        way.unmeasured,
+        "it draws random numbers: its distribution is compared with the operator's, no value is",
+    )
 
 
 class Breaking(Doubling):

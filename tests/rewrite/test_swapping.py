@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from opcheck.rewrite.source.call_sites import UnreadableError, call_sites, tail, text_lines
 from opcheck.rewrite.source.swapping import Form, Swap, Swapped, swapped
+from tests.rewrite.reasons import reads
 
 HELPER = Form("def turned(self, shifts, dims=()):\n    return self\n", "turned")
 FORMS = {"torch.roll": HELPER, "Tensor.roll": HELPER}
@@ -103,16 +104,17 @@ def test_a_call_may_span_lines(line: int) -> None:
 def test_a_call_of_another_form_is_left(before: str, reason: str) -> None:
     text = f"import torch\n{before}\n"
     spelling = "Tensor.roll" if "x.roll" in before else "torch.roll"
-    assert swap(text, 2) == Swapped(text, frozenset(), {0: f"{spelling} on line 2 stays: {reason}"})
+    found = swap(text, 2)
+    assert found == Swapped(text, frozenset(), {0: f"{spelling} on line 2 stays: {reason}"})
+    reads(found.left[0], f"{spelling} on line 2 stays: {reason}")
 
 
 def test_a_comment_between_an_object_and_its_method_is_kept() -> None:
     text = "y = (x  # mine\n    .roll(1))\n"
-    assert swap(text, 2) == Swapped(
-        text,
-        frozenset(),
-        {0: "Tensor.roll on line 2 stays: a comment stands between the object and the method"},
-    )
+    reason = "Tensor.roll on line 2 stays: a comment stands between the object and the method"
+    found = swap(text, 2)
+    assert found == Swapped(text, frozenset(), {0: reason})
+    reads(found.left[0], reason)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +151,12 @@ def test_a_layer_is_no_call_of_it() -> None:
 def test_what_is_no_python_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError):
         swap(text, 1)
+
+
+def test_a_file_that_begins_with_a_page_break_is_refused() -> None:
+    with pytest.raises(UnreadableError) as raised:
+        call_sites("\x0cx = 1\n")
+    reads(str(raised.value), "its whitespace cannot be kept")
 
 
 # --- where the function goes ---------------------------------------------------------------------

@@ -99,15 +99,15 @@ class Signature(Struct, frozen=True):
 @cache
 def signature(op: str) -> Signature | str:
     """What a project for an overload is written for; a sentence where none can be."""
-    base = functional(op)
-    func = overload_named(base) if base else None
-    if func is None:
+    if overload_named(op) is None:
         return Sentence(
             "{op} is no overload that torch {version} has", op=op, version=torch.__version__
         )
-    schema = func._schema
-    if schema.is_mutable:
+    base = functional(op)
+    func = overload_named(base) if base else None
+    if func is None or func._schema.is_mutable:
         return "it changes what it is given, and no overload gives that as a new result"
+    schema = func._schema
     if torch.Tag.nondeterministic_seeded in func.tags:
         return "it draws random numbers, from a generator that only the vendor's plugin has"
     arguments = tuple(_argument(a) for a in schema.arguments)

@@ -101,7 +101,9 @@ def _rewritten(program: "ExportedProgram", wanted: Collection[str]) -> "Exported
     for module in program.graph_module.modules():
         inner = isinstance(module, GraphModule) and module is not program.graph_module
         if inner and any(_is_complex(value_of(node)) for node in module.graph.nodes):
-            raise _CannotError("a branch or a loop of the program computes with complex tensors")
+            raise _CannotError(
+                Sentence("a branch or a loop of the program computes with complex tensors")
+            )
     reason = seen_apart(nodes)
     if reason:
         raise _CannotError(reason)
@@ -144,15 +146,15 @@ def _weights(program: "ExportedProgram") -> tuple[dict[str, Tensor], dict[str, s
     weights: dict[str, Tensor] = {}
     for node in program.graph.nodes:
         if node.op == "output" and any(map(_is_complex, map(value_of, node.all_input_nodes))):
-            raise _CannotError("the program gives complex tensors to its caller")
+            raise _CannotError(Sentence("the program gives complex tensors to its caller"))
         if node.op == "get_attr" and _is_complex(value_of(node)):
-            raise _CannotError("a complex constant stands in the program itself")
+            raise _CannotError(Sentence("a complex constant stands in the program itself"))
         if node.op != "placeholder" or not _is_complex(value_of(node)):
             continue
         target = kept.get(node.name)
         value = program.state_dict.get(target, program.constants.get(target)) if target else None
         if target is None or not isinstance(value, Tensor):
-            raise _CannotError("the program takes complex tensors from its caller")
+            raise _CannotError(Sentence("the program takes complex tensors from its caller"))
         weights[target] = _as_kept(value)
     return weights, kept
 

@@ -250,13 +250,13 @@ def _is_dotted(callee: cst.BaseExpression) -> bool:
 
 def _obstacle(node: cst.Call, is_method: bool) -> str:
     if any(argument.star for argument in node.args):
-        return "it passes * or **, which may be anything"
+        return Sentence("it passes * or **, which may be anything")
     if is_method and isinstance(node.func, cst.Attribute):
         if any(_comments(node.func.dot)):
-            return "a comment stands between the object and the method"
+            return Sentence("a comment stands between the object and the method")
         loose = [a.value for a in node.args if isinstance(a.value, cst.GeneratorExp)]
         if any(not value.lpar for value in loose):
-            return "it passes a generator without parentheses"
+            return Sentence("it passes a generator without parentheses")
     return ""
 
 

@@ -5,6 +5,7 @@ import pytest
 from opcheck.rewrite.listing import described
 from opcheck.rewrite.structural.lines import Site
 from opcheck.rewrite.structural.suggest import PAGES, advised
+from tests.rewrite.reasons import reads
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,33 @@ def test_each_has_a_page(name: str) -> None:
     (page,) = described(name)
     assert (page.name, int(page.tier)) == (name, 3)
     assert page.gives_up
+
+
+ADVICE = "it is advice: nothing was recorded or computed, and it counts for nothing"
+SIZE = (
+    "Leave it a tensor of no dimension and go on with tensors; where it is a size, choose an upper "
+    "bound, or one of a few, pad to it and mask what is beyond"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "costs"),
+    [
+        ("if c:\n    y += 1", "Both branches are computed"),
+        ("if c:\n    a = x\n    b = a + 1",
+         "Both branches give tensors of the same sizes and dtypes"),
+        ("y = a if c.item() else b", "Both values are computed"),
+        ("while e > 1:\n    e = f(e)", "Every turn is made, and their number is chosen"),
+        ("assert x.min() > 0", "The check"),
+        ("n = int(x.sum())",
+         "What is padded is computed as well, and every size in use is compiled once"),
+    ],
+)  # fmt: skip
+def test_advice_says_what_it_costs_and_that_it_is_no_proof(text: str, costs: str) -> None:
+    way = advised("aten::is_nonzero", Site("model.py", 1, text))
+    reads(way.gives_up, costs)
+    reads(way.unmeasured, ADVICE)
+
+
+def test_where_no_branch_is_found_a_tensor_or_a_bound_is_advised() -> None:
+    reads(advised("aten::item", Site("model.py", 1, "n = int(x.sum())")).summary, SIZE)

@@ -18,6 +18,7 @@ from opcheck.rewrite.structural.proof import Prover
 from opcheck.rewrite.structural.suggest import Structural
 from opcheck.trace import trace_model
 from tests.resolve.made import NONE, matrix
+from tests.rewrite.reasons import reads
 
 BASIC = (
     "aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format",
@@ -67,6 +68,7 @@ def test_the_line_is_written_over_everything_recorded_and_measured() -> None:
     line = summed.__code__.co_firstlineno + 2
     assert way.summary == f"Write torch.where(mask, x, 0).sum() for x[mask].sum() in line {line}"
     assert way.replaces == "aten::index.Tensor"
+    reads(way.gives_up, "Every element is computed, also those that the mask leaves out")
     assert {"aten::where.self", "aten::sum"} <= set(way.runs_as) <= set(BASIC)
     assert way.measured is not None
     assert way.measured.forward.relative < 1e-6
@@ -113,3 +115,39 @@ def test_advice_counts_for_nothing() -> None:
     assert report.plan is not None
     assert report.plan.stuck == ("aten::is_nonzero",)
     assert {after.support_rate for after in report.plan.tiers} == {report.summary.support_rate}
+
+
+def largest(x: Tensor) -> Tensor:
+    mask = x > 0
+    return x[mask].max()
+
+
+def doubled(x: Tensor) -> Tensor:
+    mask = x > 0
+    y = x.clone()
+    y[mask] = y[mask] * 2
+    return y
+
+
+ALL = "Every element is computed, also those that the mask leaves out"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("function", "more"),
+    [
+        (largest, "where the mask is true nowhere, the original raises and this gives an infinity"),
+        (doubled,
+         "what is written to becomes a new tensor, and views of the old one keep old values"),
+    ],
+)  # fmt: skip
+def test_a_line_over_everything_says_what_it_costs(
+    function: Callable[[Tensor], Tensor], more: str
+) -> None:
+    on = matrix(*BASIC, "aten::mul.Tensor", "aten::clone", "aten::amax", fallback=NONE)
+    found = [way for plan in plans(traced(function, X), on) for way in plan.suggestions]
+    costs = {way.gives_up for way in found if way.rule == "where-instead-of-mask"}
+    assert len(costs) == 1
+    first, second = costs.pop().split("; ")
+    assert first == ALL
+    reads(second, more)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.html.heat_map import OTHER, family
 
 
@@ -36,3 +37,9 @@ from opcheck.views.html.heat_map import OTHER, family
 )
 def test_family(op: str, expected: str) -> None:
     assert family(op) == expected
+
+
+@pytest.mark.parametrize("op", ["aten::max.dim", "aten::linalg_vector_norm", "aten::mm"])
+def test_a_family_has_a_name_in_each_language(op: str) -> None:
+    with speaking(Language.CHINESE):
+        assert tell(family(op)) != family(op)

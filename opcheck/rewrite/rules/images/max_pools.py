@@ -48,7 +48,7 @@ def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tens
         valid = valid.reshape(shape)
         inside = valid if inside is None else inside & valid
         where = where * self.shape[number - count] + place.reshape(shape)
-    assert inside is not None, "pools have dimensions"
+    assert inside is not None
     lead = list(range(self.dim() - count))
     axes = [*range(0, 2 * count, 2), *range(1, 2 * count, 2)]
     windows = windows.permute(*lead, *(len(lead) + axis for axis in axes)).flatten(-count)
