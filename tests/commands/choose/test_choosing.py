@@ -168,6 +168,8 @@ def test_all_that_does_not_fit_stands_by_its_memory() -> None:
 def test_times_that_are_close_are_said_to_be() -> None:
     found = ranked([choice("a", FAST), choice("b", offer(seconds=0.001001))])
     assert found[1].why == "a little longer than acme-a at best"
+    found = ranked([choice("a", FAST), choice("b", offer(seconds=0.001001), offer(seconds=1.0))])
+    assert found[1].why == "a little longer than acme-a at best, on One"
 
 
 # --- products ------------------------------------------------------------------------------------
