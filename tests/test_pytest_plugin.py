@@ -675,6 +675,8 @@ def test_calls_with_a_caution_have_a_block() -> None:
         "with a caution:",
         "  aten::z  2 calls  t.py::a  is slow there",
     ]
+    with speaking(Language.CHINESE):
+        assert list(summary.lines([test], []))[2] == "需要注意："
 
 
 @pytest.mark.slow

@@ -172,6 +172,16 @@ def test_times_that_are_close_are_said_to_be() -> None:
     assert found[1].why == "a little longer than acme-a at best, on One"
 
 
+def test_operators_that_stand_in_the_way_are_counted() -> None:
+    blocking = ("aten::odd", "aten::even", "aten::third")
+    unknown = choice("b", FAST, way=Way.UNKNOWN, blocking=blocking[:1])
+    found = ranked([choice("a", FAST), unknown, choice("c", FAST, way=Way.NOT, blocking=blocking)])
+    assert [one.why for one in found[1:]] == [
+        "whether it runs is not known: aten::odd",
+        "it does not run: aten::odd and 2 more",
+    ]
+
+
 # --- products ------------------------------------------------------------------------------------
 
 PRODUCT = Product("One", figure(80e9, upper=80 * 2**30), figure(1e12), {"float16": figure(1e14)})
