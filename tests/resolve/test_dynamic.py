@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.db.store import Database
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
@@ -102,7 +103,11 @@ def test_targets_take_sizes_differently(target: str, relu: Taking, branch: Takin
 
 
 def test_what_the_model_itself_does_not_take_no_target_takes() -> None:
-    assert answer("nvidia-a100", FIXED).how is Taking.NOT_ALLOWED
+    found = answer("nvidia-a100", FIXED)
+    said = "the model itself takes no other size here, on any target"
+    assert (found.how, found.text) == (Taking.NOT_ALLOWED, said)
+    with speaking(Language.CHINESE):
+        assert tell(found.text) == "模型自身在此不接受其他尺寸，任何目标上都如此"
 
 
 def test_what_nobody_has_said_is_unknown() -> None:
