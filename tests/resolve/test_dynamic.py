@@ -11,9 +11,11 @@ from opcheck.db.store import Database
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence
 from opcheck.resolve.dynamic import SIZED_BY_DATA, sites, taken
 from opcheck.trace import trace_model
+from tests.resolve import made
 
 DATABASE = Database.open()
 SIZE, READ = SiteKind.DATA_SIZE, SiteKind.DATA_READ
@@ -133,3 +135,13 @@ def test_every_target_has_an_answer_with_evidence(target: str) -> None:
     said = {kind for rule in DATABASE.size_rules(resolved) for kind in rule.kinds}
     assert said == set(SiteKind) - {SiteKind.FIXED_SIZE}
     assert all(rule.evidence and rule.text for rule in DATABASE.size_rules(resolved))
+
+
+def test_an_operator_that_is_unknown_is_so_with_any_size() -> None:
+    node = made.node("aten::nonzero", composite=Composite.IMPLICIT, opaque=True)
+    (found,) = taken(made.trace(node), made.matrix(), ())
+    assert (found.how, found.text) == (
+        Taking.UNKNOWN,
+        "aten::nonzero is unknown with any size: what aten::nonzero runs as could not be "
+        "recorded: no reason given",
+    )
