@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.errors import EXTRAS
+from opcheck.errors import EXTRAS, missing_library
 
 TARGET = "ascend-910b"
 ROOT = Path(__file__).parent.parent
@@ -107,3 +107,13 @@ def test_a_missing_library_is_named_with_its_extra(
         f"opcheck: error: this needs {library}, which is not installed\n"
         f"  hint: pip install 'opcheck[{EXTRAS[library]}]'\n"
     )
+
+
+def test_a_missing_library_of_an_extra_is_told_of_and_no_other() -> None:
+    found = missing_library(ModuleNotFoundError(name="libcst.matchers"))
+    assert found is not None
+    assert (found.message, found.hint) == (
+        "this needs libcst, which is not installed",
+        f"pip install 'opcheck[{EXTRAS['libcst']}]'",
+    )
+    assert missing_library(ModuleNotFoundError(name="users_own")) is None

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from opcheck.lang.speech import Language, speaking
-from opcheck.model.emulation import HostCalls, Refusal, Site
+from opcheck.model.emulation import Caution, HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
@@ -664,6 +664,19 @@ def test_the_section_is_told_in_the_language_of_the_run() -> None:
             "在主机上：",
             "  aten::x  6 次调用  192 B  t.py::a 及另外 1 个",
         ]
+
+
+def test_calls_with_a_caution_have_a_block() -> None:
+    reason = Reason("slow", "is slow there")
+    caution = Caution("aten::z", reason, 2, Phase.FORWARD, ())
+    test = Test("t.py::a", "passed", Used((), (), (), (caution,), ()))
+    assert list(summary.lines([test], []))[1:] == [
+        "",
+        "with a caution:",
+        "  aten::z  2 calls  t.py::a  is slow there",
+    ]
+    with speaking(Language.CHINESE):
+        assert list(summary.lines([test], []))[2] == "需要注意："
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.costs import Chip, Figure, Grade, Product
 
 SHIPPED = Database.open()
@@ -139,3 +140,18 @@ def test_a_wrong_file_is_told_of_in_one_sentence(
 ) -> None:
     with pytest.raises(DatabaseError, match=message):
         read(tmp_path, SAID.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ("memory: {size: 16 gigabytes", '大小，如 "80 GB" 或 "64 GiB"'),
+        ("bandwidth: {rate: 16 GB", '带宽，如 "2039 GB/s"'),
+        ("matrix: {rates: {float16: 1 GB}", '算力，如 "312 TFLOP/s" 或 "624 TOP/s"'),
+    ],
+)
+def test_the_form_of_a_figure_is_told_in_chinese(tmp_path: Path, new: str, said: str) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        read(tmp_path, SAID.replace("memory: {size: 16 GB", new))
+    with speaking(Language.CHINESE):
+        assert f"应为{said}，实为" in tell(caught.value.message)

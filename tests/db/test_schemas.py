@@ -8,6 +8,7 @@ import pytest
 from opcheck.db.by_hand.libraries import Schemas, read, users_file
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.target import TargetSpec
 
 SHIPPED = sorted((Path(__file__).parents[2] / "compat_db" / "schemas").glob("*.yaml"))
@@ -105,6 +106,51 @@ def test_a_broken_file_is_told_with_its_place(kind: str, tmp_path: Path) -> None
     with pytest.raises(UsageError, match=said) as caught:
         users_file(path)
     assert caught.value.hint == "docs/extensions.md tells what such a file holds"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("library: mine", 'library: "1"', "应为名称，实为 '1'"),
+        ('"(Tensor x, int times=2) -> Tensor"', "Tensor",
+         "应为按 PyTorch 写法的 (arguments) -> results，实为 'Tensor'"),
+        ("[rows, columns]", '[rows, "-"]', "应为名称、name... 或数字，实为 '-'"),
+        ("rows * times", "__import__('os')",
+         "应为尺寸（名称、数字、+ - * // %），实为 \"__import__('os')\""),
+        ("  mine::twice:\n", "  twice:\n", "应为算子（namespace::name），实为 'twice'"),
+        ("  mine.twice:", "  twice:",
+         "应为带模块的名称（package.module.name），实为 'twice'"),
+        ("functions:", "device: {type: npu, modules: [1a]}\nfunctions:",
+         "应为模块（package.module），实为 '1a'"),
+        ("functions:", "layers: {mine.Twice: {arguments: x, calls: mine::twice}}\nfunctions:",
+         "应为按 PyTorch 写法的 (arguments)，实为 'x'"),
+        ("library: mine", "library: []", "应为文本（数字须加引号），实为列表"),
+        ("library: mine", f"library: {2**70}", "应为文本（数字须加引号），实为大得没有意义的数"),
+        ("library: mine", "library: {}", "应为文本（数字须加引号），实为映射"),
+    ],
+)  # fmt: skip
+def test_what_is_expected_is_told_in_chinese(
+    before: str, after: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(GOOD.replace(before, after))
+    with pytest.raises(UsageError) as caught:
+        users_file(path)
+    with speaking(Language.CHINESE):
+        assert tell(caught.value.message).partition("：")[2].rpartition("（位于")[0] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("just text", "一段文本"), ("12", "一个数"), ("[a]", "列表")],
+)
+def test_a_file_that_is_one_value_is_not_shown(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        users_file(path)
+    with speaking(Language.CHINESE):
+        assert tell(caught.value.message).rpartition("实为")[2] == f"{said}（位于文件开头）"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

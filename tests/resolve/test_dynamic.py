@@ -8,11 +8,14 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.db.store import Database
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence
 from opcheck.resolve.dynamic import SIZED_BY_DATA, sites, taken
 from opcheck.trace import trace_model
+from tests.resolve import made
 
 DATABASE = Database.open()
 SIZE, READ = SiteKind.DATA_SIZE, SiteKind.DATA_READ
@@ -102,7 +105,11 @@ def test_targets_take_sizes_differently(target: str, relu: Taking, branch: Takin
 
 
 def test_what_the_model_itself_does_not_take_no_target_takes() -> None:
-    assert answer("nvidia-a100", FIXED).how is Taking.NOT_ALLOWED
+    found = answer("nvidia-a100", FIXED)
+    said = "the model itself takes no other size here, on any target"
+    assert (found.how, found.text) == (Taking.NOT_ALLOWED, said)
+    with speaking(Language.CHINESE):
+        assert tell(found.text) == "模型自身在此不接受其他尺寸，任何目标上都如此"
 
 
 def test_what_nobody_has_said_is_unknown() -> None:
@@ -128,3 +135,13 @@ def test_every_target_has_an_answer_with_evidence(target: str) -> None:
     said = {kind for rule in DATABASE.size_rules(resolved) for kind in rule.kinds}
     assert said == set(SiteKind) - {SiteKind.FIXED_SIZE}
     assert all(rule.evidence and rule.text for rule in DATABASE.size_rules(resolved))
+
+
+def test_an_operator_that_is_unknown_is_so_with_any_size() -> None:
+    node = made.node("aten::nonzero", composite=Composite.IMPLICIT, opaque=True)
+    (found,) = taken(made.trace(node), made.matrix(), ())
+    assert (found.how, found.text) == (
+        Taking.UNKNOWN,
+        "aten::nonzero is unknown with any size: what aten::nonzero runs as could not be "
+        "recorded: no reason given",
+    )

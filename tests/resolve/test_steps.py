@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from opcheck.model.matrix import Earlier, Fallback, SupportMatrix
+from opcheck.lang.speech import Language, speaking, tell
+from opcheck.model.matrix import Earlier, Entry, Fallback, SupportMatrix
 from opcheck.model.trace import Composite, Node, Use
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
@@ -118,3 +119,73 @@ def test_what_could_not_be_taken_apart_is_said() -> None:
     assert looked_at(made.matrix(), opaque)[1] == "composite: what it runs as could not be recorded"
     empty = made.node("aten::empty", composite=Composite.IMPLICIT)
     assert looked_at(made.matrix(), empty)[1] == "composite: it asks the device for nothing"
+
+
+def in_chinese(matrix: SupportMatrix, *nodes: Node) -> list[str]:
+    with speaking(Language.CHINESE):
+        return [tell(step) for step in looked_at(matrix, *nodes)]
+
+
+def test_every_step_is_told_in_chinese() -> None:
+    odd, nowhere = made.node("aten::odd"), made.node("aten::odd", cpu=False)
+    assert in_chinese(made.matrix(), odd)[1:3] == [
+        "复合算子：PyTorch 没有对应实现",
+        "主机：由 CPU kernel 执行",
+    ]
+    assert in_chinese(made.matrix(), nowhere)[2] == "主机：没有可回退的 CPU kernel"
+    assert in_chinese(made.matrix(fallback=made.NONE), odd)[2] == "主机：目标没有回退"
+    given = {"self": made.tensor(), "other": made.tensor(host=True)}
+    assert in_chinese(made.matrix(), made.node("aten::add.Tensor", given=given)) == [
+        "张量：其中一个在主机内存中，其余在设备上"
+    ]
+    opaque = made.node("aten::opaque", composite=Composite.EXPLICIT, opaque=True)
+    assert in_chinese(made.matrix(), opaque)[1] == "复合算子：无法录制其分解结果"
+    empty = made.node("aten::empty", composite=Composite.IMPLICIT)
+    assert in_chinese(made.matrix(), empty)[1] == "复合算子：不向设备请求任何算子"
+
+
+def test_steps_of_older_torch_and_of_autograd_are_told_in_chinese() -> None:
+    inner = made.node("aten::new", 0, composite=Composite.IMPLICIT)
+    matrix = made.matrix("aten::old", history={"aten::new": ("2.10", "2.13")})
+    steps = in_chinese(matrix, made.node("aten::old"), inner)
+    assert steps[2] == "复合算子：没有资料说明它在那里运行为什么"
+    whole, part = made.node("aten::whole", composite=Composite.IMPLICIT), made.node("aten::part")
+    recorded = replace(made.trace(whole, part), taken_apart=(Use(0, "", "", 0, 1),))
+    held = made.condition(Verdict.UNSUPPORTED, made.dtype("float32"), code="no-float")
+    matrix = made.matrix("aten::whole", "aten::part", conditions={"aten::whole": [held]})
+    told = {finding.op: finding for finding in resolve(recorded, matrix, explained=True).findings}
+    with speaking(Language.CHINESE):
+        assert tell(told["aten::whole"].steps[0]) == "autograd：在到达设备之前已将其分解"
+
+
+def test_a_composite_of_host_tensors_is_not_dispatched_to_the_device() -> None:
+    given = {"self": made.tensor(host=True)}
+    node = made.node("aten::whole", composite=Composite.IMPLICIT, given=given)
+    said = "kernel: not asked, for all tensors of this call are in host memory"
+    assert looked_at(made.matrix("aten::whole"), node)[0] == said
+    assert in_chinese(made.matrix("aten::whole"), node)[0] == (
+        "kernel：无需考察，该调用的所有张量都在主机内存中"
+    )
+
+
+def test_a_compiler_converts_what_it_has_a_converter_for() -> None:
+    compiler = Fallback(False, "", (), elsewhere="which PyTorch runs on the same GPU")
+    matrix = made.matrix("aten::odd", fallback=compiler)
+    matrix = replace(matrix, entries={"aten::odd": Entry("aten::odd", (made.LISTED,))})
+    (finding,) = resolve(made.trace(made.node("aten::odd")), matrix, explained=True).findings
+    assert (finding.steps[0], finding.reason.text) == (
+        "converter: registered for aten::odd",
+        "the vendor registers a converter for aten::odd",
+    )
+    with speaking(Language.CHINESE):
+        assert tell(finding.reason.text) == "厂商为 aten::odd 注册了转换器"
+
+
+def test_a_collective_is_of_the_backend_of_the_target() -> None:
+    node = made.node("c10d::odd_")
+    assert looked_at(made.matrix(), node)[2] == (
+        "backend: PyTorch hands a collective to the target's backend of torch.distributed"
+    )
+    assert in_chinese(made.matrix(), node)[2] == (
+        "后端：PyTorch 将集合通信交给目标的 torch.distributed 后端"
+    )

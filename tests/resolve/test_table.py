@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.db.tables import OperatorFacts
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.matrix import Choice, Condition, SupportMatrix
 from opcheck.model.predicates import (
     ArgumentValue,
@@ -179,3 +180,29 @@ def test_an_explanation_tells_the_ways_of_the_device() -> None:
     matrix = replace(made.matrix("aten::addmm"), choices={"aten::linear": (way,)})
     found = explain(OpName.parse("aten::linear"), matrix, OPERATORS, BRANCHES, "2.9.0", ())
     assert found.choices == (way,)
+
+
+@pytest.mark.parametrize(
+    ("op", "reason", "chinese"),
+    [
+        ("aten::absent", "what aten::absent runs as could not be recorded: no table has this "
+         "overload", "无法录制 aten::absent 分解后的算子：没有数据表含有该重载"),
+        ("aten::unseen", "what aten::unseen runs as could not be recorded: no table says what it "
+         "runs as", "无法录制 aten::unseen 分解后的算子：没有数据表说明它分解为什么"),
+    ],
+)  # fmt: skip
+def test_what_no_table_has_is_told(op: str, reason: str, chinese: str) -> None:
+    table = TableNodes(OPERATORS, BRANCHES)
+    root = table.of(Node(OpName.parse(op), (("input", made.tensor()),)))
+    found = Walk(table.nodes, made.matrix(), "2.9.0").resolution(root)
+    assert (found.verdict, found.text) == (Verdict.UNKNOWN, reason)
+    with speaking(Language.CHINESE):
+        assert tell(found.text) == chinese
+
+
+def test_what_was_not_recorded_without_a_reason_is_told() -> None:
+    node = made.node("aten::opaque", composite=Composite.IMPLICIT, opaque=True)
+    found = Walk([node], made.matrix(), "2.9.0").resolution(0)
+    assert found.text == "what aten::opaque runs as could not be recorded: no reason given"
+    with speaking(Language.CHINESE):
+        assert tell(found.text) == "无法录制 aten::opaque 分解后的算子：没有给出原因"

@@ -13,7 +13,9 @@ import torch
 from torch import nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.source.archive import ALWAYS_FINE
+from opcheck.source.load import select
 from opcheck.source.sniff import Form, PickleContents, Sniffed, holds, read_pickle, sniff
 
 
@@ -166,3 +168,22 @@ def test_a_file_that_changed_is_looked_at_again(tmp_path: Path) -> None:
     assert sniff(path).form is Form.OTHER
     script(path)
     assert sniff(path).form is Form.TORCHSCRIPT
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (write(b"GGUF\x03\x00\x00\x00\x00"), "GGUF 权重"),
+        (write(b"\x89HDF\r\n\x1a\n\x00"), "HDF5 权重"),
+        (save([torch.ones(2)]), "单独的张量"),
+    ],
+)
+def test_weights_are_refused_in_chinese(
+    tmp_path: Path, make: Callable[[Path], None], said: str
+) -> None:
+    path = tmp_path / "model.bin"
+    make(path)
+    with pytest.raises(SourceError) as caught:
+        select(str(path))
+    with speaking(Language.CHINESE):
+        assert tell(caught.value.message) == f"{path} 只含权重（{said}）：缺少模型的代码或图"

@@ -111,8 +111,9 @@ class CudaPackage(Check):
             return Judgement(Verdict.NATIVE, package.text, evidence=package.evidence)
         if seen.topic:
             text = Sentence(
-                "{said}; where it is missing, {text} takes over", said=package.text, text=seen.topic
-            )
+                "{said}; where it is missing, {said_other} takes over",
+                said=package.text, said_other=seen.topic,
+            )  # fmt: skip
             return Judgement(
                 Verdict.NATIVE, text, package.use, Confidence.MEDIUM, caution=True,
                 evidence=package.evidence,

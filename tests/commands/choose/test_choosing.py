@@ -168,6 +168,18 @@ def test_all_that_does_not_fit_stands_by_its_memory() -> None:
 def test_times_that_are_close_are_said_to_be() -> None:
     found = ranked([choice("a", FAST), choice("b", offer(seconds=0.001001))])
     assert found[1].why == "a little longer than acme-a at best"
+    found = ranked([choice("a", FAST), choice("b", offer(seconds=0.001001), offer(seconds=1.0))])
+    assert found[1].why == "a little longer than acme-a at best, on One"
+
+
+def test_operators_that_stand_in_the_way_are_counted() -> None:
+    blocking = ("aten::odd", "aten::even", "aten::third")
+    unknown = choice("b", FAST, way=Way.UNKNOWN, blocking=blocking[:1])
+    found = ranked([choice("a", FAST), unknown, choice("c", FAST, way=Way.NOT, blocking=blocking)])
+    assert [one.why for one in found[1:]] == [
+        "whether it runs is not known: aten::odd",
+        "it does not run: aten::odd and 2 more",
+    ]
 
 
 # --- products ------------------------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""What is said of calls on sparse tensors, by what the vendor lists of their layout."""
+
+import pytest
+from msgspec.structs import replace
+
+from opcheck.model.matrix import SparseKernels, SupportMatrix
+from opcheck.model.trace import Composite, Constant, Node
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.findings import resolve
+from tests.resolve import made
+
+COO = SparseKernels({"aten::add.Tensor": made.LISTED}, frozenset({"aten::mul.Tensor"}), ())
+
+
+def call(op: str, dtype: str = "float32", composite: Composite | None = None) -> Node:
+    given = {"self": Constant("other", f"sparse_coo {dtype}[2, 3]")}
+    return made.node(op, given=given, composite=composite)
+
+
+def answer(
+    node: Node, layouts: dict[str, SparseKernels]
+) -> tuple[Verdict, str, str, tuple[str, ...]]:
+    matrix: SupportMatrix = replace(made.matrix("aten::dense"), sparse=layouts)
+    (finding,) = resolve(made.trace(node), matrix, explained=True).findings
+    return finding.verdict, finding.reason.code, finding.reason.text, finding.steps[:-1]
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "expected"),
+    [
+        (
+            "aten::add.Tensor", "float32",
+            (Verdict.NATIVE, "registered",
+             "the vendor registers a kernel for aten::add.Tensor of sparse_coo tensors",
+             ("kernel: registered for aten::add.Tensor of sparse_coo tensors",)),
+        ),
+        (
+            "aten::add.Tensor", "int32",
+            (Verdict.UNKNOWN, "sparse-kernels-not-known",
+             "the vendor registers a kernel for aten::add.Tensor of sparse_coo tensors; "
+             "nobody has said whether it takes int32",
+             ("kernel: not known to take int32",)),
+        ),
+        (
+            "aten::mul.Tensor", "float32",
+            (Verdict.UNKNOWN, "sparse-kernels-not-known",
+             "nobody has said whether vendor has a kernel for aten::mul.Tensor of sparse_coo "
+             "tensors",
+             ("kernel: none is registered for aten::mul.Tensor of sparse_coo tensors",
+              "host: not known for sparse_coo tensors")),
+        ),
+        (
+            "aten::dense", "float32",
+            (Verdict.UNSUPPORTED, "layout-not-supported",
+             "vendor registers no kernel for aten::dense of sparse_coo tensors",
+             ("kernel: none is registered for aten::dense of sparse_coo tensors",
+              "host: a fallback takes no sparse_coo tensors")),
+        ),
+    ],
+)  # fmt: skip
+def test_a_sparse_tensor_needs_a_kernel_of_its_layout(
+    op: str, dtype: str, expected: tuple[Verdict, str, str, tuple[str, ...]]
+) -> None:
+    assert answer(call(op, dtype), {"sparse_coo": COO}) == expected
+
+
+def test_of_a_layout_without_a_list_nothing_is_known() -> None:
+    assert answer(call("aten::add.Tensor"), {"sparse_csr": COO})[:2] == (
+        Verdict.UNKNOWN,
+        "sparse-kernels-not-known",
+    )
