@@ -220,6 +220,23 @@ class Stride(Predicate, frozen=True):
         return (self.dim,)
 
 
+class Offset(Predicate, frozen=True):
+    """How many bytes beyond the beginning of its storage a tensor argument starts.
+
+    It is 0 for a whole tensor, and for a view of its beginning. Of others it is known whether it is
+    above 0, what power of two up to 512 divides it, and whether 32 bits count it
+    (:func:`opcheck.model.trace.coarse_offset`).
+    """
+
+    kind = "offset"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The offset; None where it is not known."""
+        if not isinstance(value, TensorMeta) or value.offset is None:
+            return None
+        return str(value.offset)
+
+
 class ArgumentValue(Predicate, frozen=True):
     """The constant value of a non-tensor argument, as text: ``True``, ``2``, ``reflect``."""
 
