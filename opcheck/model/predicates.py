@@ -166,6 +166,18 @@ class Rank(Predicate, frozen=True):
         return str(len(value.shape)) if isinstance(value, TensorMeta) else None
 
 
+class Place(Predicate, frozen=True):
+    """Where a tensor argument is: on the ``device``, or on the ``host`` as a CPU number is."""
+
+    kind = "place"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The name of the place."""
+        if not isinstance(value, TensorMeta):
+            return None
+        return "host" if value.host else "device"
+
+
 class Layout(Predicate, frozen=True):
     """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
 

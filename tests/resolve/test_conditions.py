@@ -16,6 +16,7 @@ from opcheck.model.predicates import (
     Offset,
     OneOf,
     Outside,
+    Place,
     Predicate,
     Product,
     Rank,
@@ -36,6 +37,8 @@ PART_OF_LARGER = TensorMeta("float32", (5, 3), (11, 2))
 SHARED = TensorMeta("float32", (4, 2), (0, 1))
 SLICE = TensorMeta("float32", (4, 2), (2, 1), offset=8)
 NOWHERE = TensorMeta("float32", (4, 2), (2, 1), offset=None)
+NUMBER = TensorMeta("float64", (), (), host=True)
+ON_HOST = OneOf(frozenset({"host"}))
 IS_ZERO = OneOf(frozenset({"0"}))
 BY_DEFAULT = ArgumentValue("pad", OneOf(frozenset({"True"})), default="True")
 AT_DIM = Size("self", Outside(maximum=4), dim=-1, dim_argument="dim")
@@ -70,6 +73,8 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (Stride("self", IS_ZERO, dim=-1), {"self": SHARED}, None),
         (Stride("self", IS_ZERO, dim=2), {"self": SHARED}, None),
         (Stride("self", IS_ZERO), {"self": 0}, None),
+        (Place("*", ON_HOST), {"self": F64, "other": NUMBER}, (("other", "host"),)),
+        (Place("*", ON_HOST), {"self": F64, "other": 1}, None),
         (Offset("self", Outside(maximum=0)), {"self": SLICE}, (("self", "8"),)),
         (Offset("self", Outside(maximum=0)), {"self": F64}, None),
         (Offset("self", Outside(maximum=0)), {"self": NOWHERE}, None),
