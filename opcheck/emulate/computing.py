@@ -167,16 +167,18 @@ class Shapes:
     def _plain(self, value: Any, derived: bool) -> Any:
         if isinstance(value, DeviceTensor):
             made = value.origin
-            return self._new(value.spec, value.value, derived) if made is None else made
+            if made is not None:
+                return made
+            return self._new(value.spec, value.value, derived, int(value.storage_offset()))
         if isinstance(value, (list, tuple)):
             return [self._plain(item, derived) for item in value]
         return value
 
-    def _new(self, spec: Spec, value: Tensor | None, derived: bool) -> Tensor:
+    def _new(self, spec: Spec, value: Tensor | None, derived: bool, offset: int = 0) -> Tensor:
         """A new tensor. What derives from known ones is known; all else may be weights."""
         if value is not None and (derived or keeps_values(spec)):
             return self._memory.adopt(value)
-        return self._memory.blank(spec.dtype, spec.shape, spec.stride)
+        return self._memory.blank(spec.dtype, spec.shape, spec.stride, offset)
 
 
 def keeps_values(spec: Spec) -> bool:

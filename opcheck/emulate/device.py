@@ -277,7 +277,8 @@ class Device:
     def _proxy(self, tensor: Tensor) -> DeviceTensor:
         """What stands for a device tensor where the tracer's rooms are asked."""
         value = self.memory.host(tensor) if self._values is None else None
-        made = device_tensor(Spec.like(tensor), value, self.torch_device)
+        spec, offset = Spec.like(tensor), int(tensor.storage_offset())
+        made = device_tensor(spec, value, self.torch_device, offset)
         made.origin = tensor
         return made
 

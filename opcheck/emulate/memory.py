@@ -96,10 +96,14 @@ class Memory:
             self._storage(block), host.dtype, host.shape, host.stride(), host.storage_offset()
         )
 
-    def blank(self, dtype: torch.dtype, shape: Sequence[int], stride: Sequence[int]) -> Tensor:
+    def blank(
+        self, dtype: torch.dtype, shape: Sequence[int], stride: Sequence[int], offset: int = 0
+    ) -> Tensor:
         """Give a device tensor without values; it takes no memory."""
-        nbytes = extent(shape, stride) * dtype.itemsize
-        return self._dressed(self._storage(Block(self, nbytes, None)), dtype, shape, stride, 0)
+        storage = self._storage(
+            Block(self, (offset + extent(shape, stride)) * dtype.itemsize, None)
+        )
+        return self._dressed(storage, dtype, shape, stride, offset)
 
     def sharing(self, tensor: Tensor, host: Tensor) -> Tensor:
         """Give ``host``, a view of the host values of ``tensor``, as a view of ``tensor``."""

@@ -16,8 +16,7 @@ from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import resolution as codes
 from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.kernels import mixes_host
-from opcheck.trace.calls.signature import Call, named_arguments
-from opcheck.trace.device.tensors import Spec
+from opcheck.trace.calls.signature import Call, meta_of, named_arguments
 from opcheck.trace.torch_internals.autocast_casts import handed_on
 from opcheck.trace.torch_internals.dispatcher import OverloadFacts, facts
 
@@ -149,4 +148,4 @@ def _looks_at_results(condition: Condition) -> bool:
 
 def _results(result: Any) -> tuple[Value, ...]:
     values = result if isinstance(result, (list, tuple)) else (result,)
-    return tuple(Spec.like(v).meta for v in values if isinstance(v, Tensor))
+    return tuple(meta_of(v) for v in values if isinstance(v, Tensor))

@@ -168,6 +168,18 @@ class Rank(Predicate, frozen=True):
         return str(len(value.shape)) if isinstance(value, TensorMeta) else None
 
 
+class Place(Predicate, frozen=True):
+    """Where a tensor argument is: on the ``device``, or on the ``host`` as a CPU number is."""
+
+    kind = "place"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The name of the place."""
+        if not isinstance(value, TensorMeta):
+            return None
+        return "host" if value.host else "device"
+
+
 class Layout(Predicate, frozen=True):
     """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
 
@@ -220,6 +232,23 @@ class Stride(Predicate, frozen=True):
 
     def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
         return (self.dim,)
+
+
+class Offset(Predicate, frozen=True):
+    """How many bytes beyond the beginning of its storage a tensor argument starts.
+
+    It is 0 for a whole tensor, and for a view of its beginning. Of others it is known whether it is
+    above 0, what power of two up to 512 divides it, and whether 32 bits count it
+    (:func:`opcheck.model.trace.coarse_offset`).
+    """
+
+    kind = "offset"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The offset; None where it is not known."""
+        if not isinstance(value, TensorMeta) or value.offset is None:
+            return None
+        return str(value.offset)
 
 
 class ArgumentValue(Predicate, frozen=True):

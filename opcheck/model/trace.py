@@ -53,6 +53,8 @@ class TensorMeta(Struct, frozen=True):
     """Stride of each dimension, in elements."""
     host: bool = False
     """True for a tensor that stays in host memory (a CPU scalar, an index made by Python)."""
+    offset: int | None = 0
+    """Where its storage has its first element, as :func:`coarse_offset`; None: not known."""
 
     @property
     def numel(self) -> int:
@@ -81,6 +83,19 @@ class TensorMeta(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+_LARGEST_ALIGNMENT = 512
+_FAR = 2**32
+
+
+def coarse_offset(nbytes: int) -> int:
+    """An offset in bytes with what kernels tell offsets apart by, so that loops repeat signatures.
+
+    It is 0 for 0 alone. Else it is the largest power of two, up to 512, that divides the offset,
+    and 2**32 more where the offset is not below that, which 32 bits do not count.
+    """
+    return min(nbytes & -nbytes, _LARGEST_ALIGNMENT) + (_FAR if nbytes >= _FAR else 0)
 
 
 def _dense(dimensions: Sequence[tuple[int, int]]) -> bool:

@@ -10,6 +10,7 @@ from opcheck.model.predicates import (
     ANY,
     ArgumentValue,
     Dtype,
+    Offset,
     OneOf,
     Outside,
     Predicate,
@@ -157,6 +158,8 @@ def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torc
 
 def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) -> bool:
     node = nodes[root]
+    if _offset_missing(node, matrix):
+        return False
     if str(node.op) in matrix.entries:
         return True
     known = node.children is not None or str(node.op) in matrix.extensions
@@ -177,6 +180,14 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
         for leaf in resolution.leaves
         for condition in matrix.conditions_for(leaf)
     )
+
+
+def _offset_missing(node: Node, matrix: SupportMatrix) -> bool:
+    """Whether a condition asks where a tensor begins in its storage, and the file does not say."""
+    if all(tensor.offset is not None for _, tensor in node.tensors()):
+        return False
+    conditions = matrix.conditions_for(str(node.op))
+    return any(isinstance(p, Offset) for condition in conditions for p in condition.predicates)
 
 
 _RANK_MARGIN = 2

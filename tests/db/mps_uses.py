@@ -1,5 +1,7 @@
 """Calls that meet an advisory about Apple's GPUs, apart from layers, and some that meet none."""
 
+from msgspec.structs import replace
+
 from opcheck.model.trace import Constant, Node, OpName, TensorMeta, Value
 from tests.db.calls import dense
 
@@ -18,6 +20,7 @@ GPU = Constant("device", "mps")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 COLUMNS = TensorMeta("float32", (4, 2), (4, 1))
 LONGS = dense(3, dtype="int64")
+SECOND_FLAG = replace(dense(dtype="bool"), offset=1)
 BYTES = dense(3, dtype="uint8")
 MPS_USES = {
     "the larger of two": (node("maximum", self=dense(3)), {"mps-maximum-nan"}),
@@ -159,7 +162,7 @@ MPS_USES = {
     "a flip": (node("flip", self=dense(1, 3), dims=(1,)), set()),
     "a long side": (node("hypot", self=dense(3)), {"mps-hypot"}),
     "a bit for all": (
-        node("bitwise_and.Tensor", dense(3), self=LONGS, other=dense(dtype="bool")),
+        node("bitwise_and.Tensor", dense(3), self=LONGS, other=SECOND_FLAG),
         {"mps-bitwise-scalar"},
     ),
     "integers in steps": (node("linspace", LONGS, start=0, end=9.5), {"mps-linspace-integers"}),

@@ -30,6 +30,7 @@ from tests.db import (
     mended_cuda_uses,
     mended_rest_uses,
     network_uses,
+    offset_uses,
     rocm_uses,
     tensorrt_uses,
     tpu_uses,
@@ -436,6 +437,7 @@ GROUPS = (
     compiled_uses.USES,
     mended_cuda_uses.USES,
     mended_rest_uses.USES,
+    offset_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

@@ -13,8 +13,10 @@ from opcheck.model.predicates import (
     NotFactor,
     NotMultiple,
     Numel,
+    Offset,
     OneOf,
     Outside,
+    Place,
     Predicate,
     Product,
     Rank,
@@ -33,6 +35,10 @@ F64, BF16 = made.tensor("float64"), made.tensor("bfloat16")
 BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
 PART_OF_LARGER = TensorMeta("float32", (5, 3), (11, 2))
 SHARED = TensorMeta("float32", (4, 2), (0, 1))
+SLICE = TensorMeta("float32", (4, 2), (2, 1), offset=8)
+NOWHERE = TensorMeta("float32", (4, 2), (2, 1), offset=None)
+NUMBER = TensorMeta("float64", (), (), host=True)
+ON_HOST = OneOf(frozenset({"host"}))
 IS_ZERO = OneOf(frozenset({"0"}))
 BY_DEFAULT = ArgumentValue("pad", OneOf(frozenset({"True"})), default="True")
 AT_DIM = Size("self", Outside(maximum=4), dim=-1, dim_argument="dim")
@@ -67,6 +73,14 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (Stride("self", IS_ZERO, dim=-1), {"self": SHARED}, None),
         (Stride("self", IS_ZERO, dim=2), {"self": SHARED}, None),
         (Stride("self", IS_ZERO), {"self": 0}, None),
+        (Place("*", ON_HOST), {"self": F64, "other": NUMBER}, (("other", "host"),)),
+        (Place("*", ON_HOST), {"self": F64, "other": 1}, None),
+        (Offset("self", Outside(maximum=0)), {"self": SLICE}, (("self", "8"),)),
+        (Offset("self", Outside(maximum=0)), {"self": F64}, None),
+        (Offset("self", Outside(maximum=0)), {"self": NOWHERE}, None),
+        (Offset("self", Outside(maximum=0)), {"self": 8}, None),
+        (Offset("*", NotDivisible(16)), {"self": F64, "other": SLICE}, (("other", "8"),)),
+        (Offset("*", NotDivisible(8)), {"self": F64, "other": SLICE}, None),
         (Size("self", Outside(maximum=4), dim=-1), {"self": BIG}, (("self", "7"),)),
         (Size("self", Outside(maximum=4), dim=9), {"self": BIG}, None),
         (ArgumentValue("pad", NoneOf(frozenset({"True"}))), {"self": F64}, None),

@@ -27,7 +27,9 @@ from tests.source.pt2_files import (
 )
 
 FLAT = TensorMeta("float32", (6, 4), (4, 1))
-HALVES = (TensorMeta("float32", (6, 2), (4, 1)), TensorMeta("float32", (6, 2), (4, 1)))
+HALVES = (
+    TensorMeta("float32", (6, 2), (4, 1)), TensorMeta("float32", (6, 2), (4, 1), offset=8),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -242,3 +244,36 @@ def test_reading_loads_no_torch(tiny: Path) -> None:
     command = [sys.executable, "-c", code, str(tiny)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+class Pieces(torch.nn.Module):
+    """Views of an input, and a parameter that was a view where it was exported."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flat = torch.nn.Parameter(torch.zeros(9)[1:])
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        left, right = x.chunk(2, dim=1)
+        kept = [left.relu(), right.relu(), self.flat.relu(), right.clone().relu()]
+        return *kept, x[1:].relu()
+
+
+def begins(file: Path) -> list[int | None]:
+    calls = by_op(read_trace(file), "aten::relu")
+    given = [dict(call.arguments)["self"] for call in calls]
+    return [value.offset for value in given if isinstance(value, TensorMeta)]
+
+
+def test_a_view_begins_where_the_file_says(tmp_path: Path) -> None:
+    file = export(tmp_path / "pieces.pt2", Pieces(), (torch.randn(3, 4),))
+    assert begins(file) == [0, 8, 0, 0, 16]
+
+
+def test_where_a_view_begins_is_not_known_of_a_file_that_does_not_say(tmp_path: Path) -> None:
+    def without(document: Any) -> None:
+        for meta in document["graph_module"]["graph"]["tensor_values"].values():
+            del meta["storage_offset"]
+
+    file = export(tmp_path / "pieces.pt2", Pieces(), (torch.randn(3, 4),))
+    assert begins(changed(file, tmp_path / "old.pt2", without)) == [None, None, 0, None, None]

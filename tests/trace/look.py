@@ -1,9 +1,10 @@
 """Traces made in one line, and read as text."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from opcheck.model.trace import Node, Trace
+from opcheck.model.trace import Node, OpName, Trace
 from opcheck.trace import trace_model
 
 
@@ -31,6 +32,14 @@ def below(trace: Trace, parent: Node) -> list[str] | None:
         f"{trace.nodes[child].op}{f' x{count}' if count > 1 else ''}"
         for child, count in parent.children
     ]
+
+
+def summed(trace: Trace, op: str) -> list[str]:
+    """What the only node of an overload becomes, wherever the tensors begin in their storage."""
+    counts: Counter[OpName] = Counter()
+    for child, count in node(trace, op).children or ():
+        counts[trace.nodes[child].op] += count
+    return [f"{name}{f' x{count}' if count > 1 else ''}" for name, count in counts.items()]
 
 
 def written(trace: Trace) -> list[str]:

@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Composite, Gap, OpName, TensorMeta
 from opcheck.trace.calls.higher_order import EVERY_BRANCH, ONE_PASS
-from tests.trace.look import below, calls, node, reasons, traced
+from tests.trace.look import below, calls, node, reasons, summed, traced
 
 X = torch.ones(2, 4)
 _LIBRARY = torch.library.Library("opcheck_test", "FRAGMENT")
@@ -305,11 +305,11 @@ def test_a_function_is_mapped_over_each_element() -> None:
     from torch._higher_order_ops.map import map as mapped
 
     trace = traced(lambda x: mapped(lambda row, w: (row.sin(), row * w), x, x[0]), torch.ones(5, 4))
-    assert below(trace, node(trace, "higher_order::map_impl")) == [
+    assert summed(trace, "higher_order::map_impl") == [
         "aten::unbind.int", "aten::sin x5", "aten::mul.Tensor x5", "aten::stack x2",
     ]  # fmt: skip
     single = traced(lambda x: mapped(lambda row, *_: row.sin(), x), torch.ones(5, 4))
-    assert below(single, node(single, "higher_order::map_impl")) == [
+    assert summed(single, "higher_order::map_impl") == [
         "aten::unbind.int", "aten::sin x5", "aten::stack",
     ]  # fmt: skip
 
@@ -322,9 +322,9 @@ def test_a_scan_runs_over_each_element() -> None:
         return scan(lambda a, b: (a + b, a * b), x[0], x)[1]
 
     trace = traced(model, torch.ones(5, 4))
-    inner = below(trace, node(trace, "higher_order::scan"))
-    assert inner is not None
-    assert {"aten::add.Tensor x5", "aten::scatter_.src x5"} <= {*inner}
+    assert {"aten::add.Tensor x5", "aten::scatter_.src x5"} <= {
+        *summed(trace, "higher_order::scan")
+    }
     assert trace.gaps == ()
 
 

@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from opcheck.lang.sentence import Sentence
-from opcheck.model.trace import DTYPE_BYTES, Constant, TensorMeta, Value
+from opcheck.model.trace import DTYPE_BYTES, Constant, TensorMeta, Value, coarse_offset
 from opcheck.source.pt2.symbols import Sizes
 
 # Codes of torch/_export/serde/schema.py, version 8.20 (torch 2.13); unchanged since 5.0.
@@ -68,7 +70,12 @@ class Surprises:
 class GraphValues:
     """Reads the values that one graph (the program's or a subgraph) names."""
 
-    def __init__(self, graph: Mapping[str, Any], sizes: Sizes, surprises: Surprises) -> None:
+    def __init__(
+        self, graph: Mapping[str, Any], sizes: Sizes, surprises: Surprises, inner: bool = False
+    ) -> None:
+        """``inner``: it is a subgraph, which is handed views as they are."""
+        self._placed = frozenset() if inner else frozenset(map(_tensor_name, graph["inputs"]))
+        """What is put on the device, as tensors of their own; views of it begin where it did."""
         self._metas: Mapping[str, Any] = graph["tensor_values"]
         self._sym_ints: Mapping[str, Any] = graph["sym_int_values"]
         self._other_numbers = (
@@ -87,7 +94,7 @@ class GraphValues:
     def of(self, graph: Mapping[str, Any]) -> "GraphValues":
         """The same for another graph of the program."""
         same = graph["tensor_values"] is self._metas
-        return self if same else GraphValues(graph, self._sizes, self._surprises)
+        return self if same else GraphValues(graph, self._sizes, self._surprises, inner=True)
 
     @property
     def used(self) -> frozenset[str]:
@@ -109,7 +116,9 @@ class GraphValues:
         """The tensor of that name."""
         known = self._tensors.get(name)
         if known is None:
-            known = self._tensors[name] = self._read_tensor(self._metas[name])
+            known = self._read_tensor(self._metas[name])
+            known = replace(known, offset=0) if name in self._placed else known
+            self._tensors[name] = known
         return known
 
     def depends_on_data(self, name: str) -> bool:
@@ -202,7 +211,8 @@ class GraphValues:
                     text_b=stride,
                 )
             )
-        offset = resolve(meta["storage_offset"]) if meta.get("storage_offset") else 0
+        stored = meta.get("storage_offset")
+        offset = resolve(stored) if stored else 0
         dtype = self._surprises.name("dtype", meta["dtype"], DTYPES)
         if _extent(shape, stride, offset) * DTYPE_BYTES.get(dtype, 1) > MOST_BYTES:
             raise ValueError(
@@ -213,7 +223,14 @@ class GraphValues:
             shape,
             stride,
             host=self.device_type != "cpu" and meta["device"]["type"] == "cpu",
+            offset=coarse_offset(offset * DTYPE_BYTES.get(dtype, 1)) if stored else None,
         )
+
+
+def _tensor_name(argument: Mapping[str, Any]) -> str:
+    """The name of a graph's input; "" of one that is no tensor."""
+    kind, payload = variant(argument)
+    return str(payload["name"]) if kind == "as_tensor" else ""
 
 
 def _extent(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> int:

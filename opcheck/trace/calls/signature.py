@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
-from opcheck.model.trace import Constant, TensorMeta, Value
+from opcheck.model.trace import Constant, TensorMeta, Value, coarse_offset
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 
@@ -65,7 +66,8 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
     """Append one argument to the key; False where a bare device tensor was met."""
     kind = type(value)
     if kind is DeviceTensor:
-        parts.append(value.spec)
+        offset = value.storage_offset()
+        parts.append((value.spec, _coarse(value)) if offset else value.spec)
         call.tensors.append(value)
         call.ours = True
         if value.value is None:
@@ -94,8 +96,8 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
     if isinstance(value, Tensor):
         if value.device.type != "cpu":
             return False
-        strided = value.layout is torch.strided
-        parts.append((value.dtype, value.shape, value.stride() if strided else value.layout))
+        laid = (value.stride(), _coarse(value)) if value.layout is torch.strided else value.layout
+        parts.append((value.dtype, value.shape, laid))
         call.tensors.append(value)
         call.lazy = call.lazy or value.is_conj() or value.is_neg()
         return True
@@ -134,17 +136,27 @@ def _named(value: torch.dtype | torch.layout) -> str:
     return str(value).removeprefix("torch.")
 
 
+def meta_of(tensor: Tensor) -> TensorMeta:
+    """A tensor without its values: of the device, the emulated one's too, or of the host."""
+    spec = tensor.spec if isinstance(tensor, DeviceTensor) else Spec.like(tensor)
+    offset = _coarse(tensor)
+    return replace(spec.meta, offset=offset) if offset else spec.meta
+
+
+def _coarse(tensor: Tensor) -> int:
+    return coarse_offset(int(tensor.storage_offset()) * tensor.dtype.itemsize)
+
+
 def to_value(value: Any) -> Value:
     """Turn an argument or a result into a model value."""
     match value:
         case DeviceTensor():
-            return value.spec.meta
+            return meta_of(value)
         case Tensor():
             if value.layout is not torch.strided:
                 meta = TensorMeta(_named(value.dtype), tuple(value.shape), ())
                 return Constant("other", f"{_named(value.layout)} {meta}")
-            meta = Spec.like(value).meta
-            return TensorMeta(meta.dtype, meta.shape, meta.stride, host=True)
+            return replace(meta_of(value), host=True)
         case None | bool() | int() | float() | str():
             return value
         case complex():

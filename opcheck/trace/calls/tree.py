@@ -343,10 +343,11 @@ def _copies(arguments: Any) -> Any:
             return value
         if id(value) not in made:
             kept = None if value.value is None else value.value.clone()
-            if kept is not None and kept.stride() != value.spec.stride:
+            offset = int(value.storage_offset())
+            if kept is not None and (offset or kept.stride() != value.spec.stride):
                 assert value.value is not None, "it was cloned just now"
-                kept = dense_copy(value.value)
-            made[id(value)] = device_tensor(value.spec, kept, value.place)
+                kept = dense_copy(value.value, offset)
+            made[id(value)] = device_tensor(value.spec, kept, value.place, offset)
             copy_memory_tag(made[id(value)], value)
         return made[id(value)]
 

@@ -243,7 +243,7 @@ class DeviceTensor(torch.Tensor):
     @property
     def data(self) -> "DeviceTensor":
         """The same tensor outside autograd."""
-        made = device_tensor(self.spec, self.value, self.place)
+        made = device_tensor(self.spec, self.value, self.place, int(self.storage_offset()))
         copy_memory_tag(made, self)
         return made
 
@@ -312,9 +312,15 @@ _make = torch.Tensor._make_wrapper_subclass
 _place = torch.Tensor.device.__get__
 
 
-def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> DeviceTensor:
-    """Make a tensor of ``spec`` on ``device``; ``value`` is a CPU tensor of the same spec."""
-    offset = 0 if value is None else value.storage_offset()
+def device_tensor(
+    spec: Spec, value: Tensor | None, device: torch.device, offset: int = 0
+) -> DeviceTensor:
+    """Make a tensor of ``spec`` on ``device``; ``value`` is a CPU tensor of the same spec.
+
+    It begins in its storage where the value does; without one, at ``offset``, in elements.
+    """
+    if value is not None:
+        offset = int(value.storage_offset())
     keyed = _make(_Keyed, spec.shape, spec.stride, offset, None, spec.dtype, torch.strided, device)
     with torch._C.DisableTorchFunction():  # a mode would call it anew, without the key
         made: Any = _ALIAS._op_dk(_EXPLICIT, keyed)  # C++ takes the Python key off
@@ -358,7 +364,8 @@ def adopt(
         if other.value is not None and _shares_memory(tensor, other):
             value = other.value.as_strided(spec.shape, spec.stride, tensor.storage_offset())
             return device_tensor(spec, value, device)
-    return device_tensor(spec, HELD.of(tensor) if tensor.device == device else None, device)
+    known = HELD.of(tensor) if tensor.device == device else None
+    return device_tensor(spec, known, device, int(tensor.storage_offset()))
 
 
 def _shares_memory(bare: Tensor, ours: DeviceTensor) -> bool:
@@ -386,7 +393,8 @@ _set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]  # a C getse
 
 def replace_storage(tensor: DeviceTensor, other: DeviceTensor) -> None:
     """Give ``tensor`` the spec and values of ``other``, as ``set_`` and ``resize_`` do."""
-    if tensor.spec is not other.spec:
-        _set_data(tensor, device_tensor(other.spec, other.value, tensor.place))
+    offset = int(other.storage_offset())
+    if tensor.spec is not other.spec or tensor.storage_offset() != offset:
+        _set_data(tensor, device_tensor(other.spec, other.value, tensor.place, offset))
     tensor.spec = other.spec
     tensor.value = other.value

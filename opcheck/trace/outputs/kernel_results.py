@@ -23,6 +23,7 @@ from opcheck.trace.outputs.plan import (
     Constant,
     Plan,
     Same,
+    View,
     all_small,
     canonical,
     plan_of,
@@ -141,8 +142,15 @@ class KernelResults:
                     return self._output(spec, call)
                 if isinstance(tensor, DeviceTensor) and _writes_own(call):
                     tensor.lose()
-                    replace_storage(tensor, device_tensor(spec, None, self._device))
+                    offset = int(tensor.storage_offset())
+                    replace_storage(tensor, device_tensor(spec, None, self._device, offset))
                 return tensor
+            case View(index, spec, start, absolute):
+                base = call.tensors[index]
+                if not isinstance(base, DeviceTensor) or _crosses(base, call):
+                    return self._output(spec, call)
+                begins = 0 if absolute else int(base.storage_offset())
+                return device_tensor(spec, None, self._device, begins + start)
             case Constant(value):
                 return value
             case list():
@@ -192,7 +200,8 @@ class KernelResults:
             require_strides(result, call.func.name())
             spec = Spec.like(result)
             keep = result.device.type == "cpu" and small(spec)
-            return device_tensor(spec, result if keep else None, self._device)
+            kept = result if keep else None
+            return device_tensor(spec, kept, self._device, int(result.storage_offset()))
         if isinstance(result, (list, tuple)):
             return [self._wrap(item, call, made) for item in result]
         return result

@@ -13,6 +13,7 @@ from opcheck.trace.device.tensors import DeviceTensor, Spec
 from opcheck.trace.outputs.device_only import kernel_for
 from opcheck.trace.outputs.plan import Plan, canonical, plan_of, standing_for
 from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult, require_strides
+from opcheck.trace.running.model_state import extent
 from opcheck.trace.torch_internals.dispatcher import facts
 from opcheck.trace.torch_internals.shape_rules import open_sized, without_rule
 
@@ -48,10 +49,18 @@ torch 2.13.0; ``tests/trace/test_strides.py`` repeats it.
 def on_meta(tensor: Tensor) -> Tensor:
     """Its shape alone; numbers of the host stay."""
     if isinstance(tensor, DeviceTensor):
-        return tensor.spec.on_meta()
+        offset = int(tensor.storage_offset())
+        return _beyond(tensor.spec, offset) if offset else tensor.spec.on_meta()
     if tensor.dim() == 0 or tensor.device.type == "meta":
         return tensor
     return Spec.like(tensor).on_meta()
+
+
+def _beyond(spec: Spec, offset: int) -> Tensor:
+    """A tensor on meta that begins ``offset`` elements after its storage does."""
+    reached = extent(spec.shape, spec.stride)
+    whole = torch.empty(offset + reached, dtype=spec.dtype, device="meta")
+    return spec.marked(whole.as_strided(spec.shape, spec.stride, offset))
 
 
 def bare(value: Any) -> Any:

@@ -14,6 +14,7 @@ from opcheck.trace.calls.signature import Call
 from opcheck.trace.device.sparse import SPARSE
 from opcheck.trace.device.tensors import Spec
 from opcheck.trace.outputs.unknown import require_strides
+from opcheck.trace.torch_internals.autograd import address
 from opcheck.trace.torch_internals.dispatcher import OverloadFacts, facts
 
 
@@ -90,13 +91,24 @@ class Same(Struct, frozen=True):
     spec: Spec
 
 
+class View(Struct, frozen=True):
+    """The output lies in the storage of the caller's tensor, and has this spec."""
+
+    index: int
+    spec: Spec
+    start: int
+    """Elements from where the caller's tensor begins."""
+    absolute: bool
+    """From where its storage begins, instead: the call names that."""
+
+
 class Constant(Struct, frozen=True):
     """The output is no tensor."""
 
     value: Any
 
 
-Plan = Spec | Same | Constant | list["Plan"]
+Plan = Spec | Same | View | Constant | list["Plan"]
 """How to make the outputs of a signature again without running anything."""
 
 
@@ -107,10 +119,29 @@ def plan_of(result: Any, call: Call) -> Plan:
         for index, tensor in enumerate(call.tensors):
             if tensor is result:
                 return Same(index, Spec.like(tensor))
-        return Spec.like(result)
+        return _view(result, call) or Spec.like(result)
     if isinstance(result, (list, tuple)):
         return [plan_of(item, call) for item in result]
     return Constant(result)
+
+
+def _view(result: Tensor, call: Call) -> View | None:
+    """An output as the view that it is; None where it has memory of its own."""
+    home = address(result)
+    for index, tensor in enumerate(call.tensors):
+        if tensor.layout is torch.strided and address(tensor) == home:
+            named = call.func.name() in _BY_OFFSET and _names_offset(call)
+            start = int(result.storage_offset()) - (0 if named else int(tensor.storage_offset()))
+            return View(index, Spec.like(result), start, named)
+    return None
+
+
+_BY_OFFSET = frozenset({"aten::as_strided", "aten::as_strided_"})
+
+
+def _names_offset(call: Call) -> bool:
+    given = dict(zip(facts(call.func).argument_names, call.args, strict=False)) | call.kwargs
+    return given.get("storage_offset") is not None
 
 
 def small(spec: Spec) -> bool:
@@ -123,7 +154,7 @@ def all_small(plan: Plan) -> bool:
     match plan:
         case Spec():
             return small(plan)
-        case Same(_, spec):
+        case Same(_, spec) | View(_, spec):
             return small(spec)
         case list():
             return all(all_small(item) for item in plan)

@@ -115,13 +115,17 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     return made.requires_grad_(tensor.requires_grad)
 
 
-def dense_copy(tensor: Tensor) -> Tensor:
-    """Give a copy on the host with the same strides, and no more storage than they reach."""
+def dense_copy(tensor: Tensor, offset: int = 0) -> Tensor:
+    """Give a copy on the host with the same strides, and no more storage than they reach.
+
+    It begins ``offset`` elements after its storage does, unless it is a lazy conjugate.
+    """
     if tensor.is_conj() or tensor.is_neg():
         return tensor.clone()
-    made = torch.empty(extent(tensor.shape, tensor.stride()), dtype=tensor.dtype)
+    whole = torch.empty(offset + extent(tensor.shape, tensor.stride()), dtype=tensor.dtype)
+    made = whole[offset:]
     made.copy_(tensor.as_strided(made.shape, (1,)))
-    return made.as_strided(tensor.shape, tensor.stride())
+    return whole.as_strided(tensor.shape, tensor.stride(), offset)
 
 
 def extent(shape: Sequence[int], stride: Sequence[int]) -> int:

@@ -192,7 +192,9 @@ def handed_on(
             return tuple(map(cast, value))
         if not isinstance(value, TensorMeta) or value.dtype in reached:
             return value
-        return replace(value, dtype=given) if value.dtype in _CAST else value
+        if value.dtype not in _CAST:
+            return value
+        return replace(value, dtype=given, offset=0)  # a cast makes a new tensor
 
     return tuple((name, cast(value)) for name, value in arguments)
 
