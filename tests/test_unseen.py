@@ -10,7 +10,7 @@ from torch import nn
 
 import opcheck
 from opcheck.app.main import run
-from opcheck.errors import ExitCode
+from opcheck.errors import ExitCode, SourceError
 from opcheck.source.model_folder import quantised_modules, quantised_weights
 
 LLAMA = {
@@ -54,6 +54,60 @@ def test_methods_that_are_named_in_other_ways(section: dict[str, Any], method: s
 )
 def test_what_quantises_nothing(section: Any, tmp_path: Path) -> None:
     assert quantised_weights(tmp_path / "config.json", {"quantization_config": section}) == ()
+
+
+REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
+    (
+        {"quant_method": "bitsandbytes", "load_in_8bit": True, "load_in_4bit": True},
+        "load_in_8bit and load_in_4bit are both set, and only one can be",
+    ),
+    ({"quant_method": "gptq", "bits": 5}, "bits is 5, want 2, 3, 4 or 8"),
+    (
+        {"quant_method": "gptq", "bits": 4, "group_size": 0},
+        "group_size is 0, want -1 or a positive integer",
+    ),
+    (
+        {"quant_method": "fp8", "activation_scheme": "none"},
+        "activation_scheme is none, want dynamic or static",
+    ),
+    (
+        {"quant_method": "fp8", "weight_block_size": [128]},
+        "weight_block_size is [128], want two positive integers",
+    ),
+    (
+        {"quant_method": "fp8", "weight_block_size": [128, -1]},
+        "weight_block_size is [128, -1], want two positive integers",
+    ),
+)
+
+
+@pytest.mark.parametrize(("section", "why"), REFUSED)
+def test_a_section_that_the_library_refuses(section: dict[str, Any], why: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        quantised_weights(Path("config.json"), {"quantization_config": section})
+    assert caught.value.args[0] == f"config.json: quantization_config: {why}"
+
+
+@pytest.mark.parametrize("section", [section for section, _ in REFUSED])
+def test_the_library_refuses_these_sections_itself(section: dict[str, Any]) -> None:
+    from transformers.quantizers.auto import AutoQuantizationConfig
+
+    with pytest.raises(ValueError):  # each check has a text of its own
+        AutoQuantizationConfig.from_dict(dict(section))
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"quant_method": "bitsandbytes", "load_in_8bit": False, "load_in_4bit": True},
+        {"quant_method": "gptq", "bits": 3, "group_size": -1},
+        {"quant_method": "fp8", "activation_scheme": "static", "weight_block_size": None},
+        {"quant_method": "fp8", "weight_block_size": [128, 128]},
+    ],
+)
+def test_a_section_that_is_valid_stays_a_gap(section: dict[str, Any]) -> None:
+    (gap,) = quantised_weights(Path("config.json"), {"quantization_config": section})
+    assert gap.reason == f"the weights are quantised by {section['quant_method']}; {UNSEEN}"
 
 
 @pytest.mark.parametrize("name", ["quantize_config.json", "quant_config.json"])

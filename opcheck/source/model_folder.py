@@ -10,6 +10,7 @@ from opcheck.errors import SourceError
 from opcheck.files import read_bytes
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import QUANTISED, Gap
+from opcheck.source.quantised_section import refused
 from opcheck.source.sniff import Form, holds
 
 CONFIG = "config.json"
@@ -108,8 +109,20 @@ _DEEPEST = 32
 
 
 def quantised_weights(path: Path, config: Mapping[str, Any]) -> tuple[Gap, ...]:
-    """What cannot be seen of a model whose weights its config, or a file beside it, says are so."""
-    found = {_gap(f"{path}: {place}", value): None for place, value in _sections(config, "", 0)}
+    """What cannot be seen of a model whose weights its config, or a file beside it, says are so.
+
+    Raises:
+        SourceError: the library refuses what the config says of them.
+    """
+    found: dict[Gap, None] = {}
+    for place, value in _sections(config, "", 0):
+        why = refused(_method(value), value)
+        if why is not None:
+            raise SourceError(
+                Sentence("{text_file}: {place}: {why}", text_file=path, place=place, why=why),
+                Sentence("transformers refuses to load such a config; correct it"),
+            )
+        found[_gap(f"{path}: {place}", value)] = None
     if not found:
         found = {_gap(str(file), {"quant_method": method}): None for file, method in _beside(path)}
     return tuple(found)
