@@ -15,6 +15,7 @@ from opcheck.db.reading import Citations, LateMapping, LazyMapping
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
+    COMPILERS_FILE,
     COMPOSITES_FILE,
     EARLIER_FILE,
     EXTENSIONS_FILE,
@@ -70,6 +71,12 @@ class Tables(Struct, frozen=True, dict=True):
         if not path.exists():
             return None
         return document.read(path, COLLECTIVES_FILE, self.cache)
+
+    @cached_property
+    def compilers(self) -> Document | None:
+        """Which back ends of ``torch.compile`` there are; None where nobody has said anything."""
+        path = self.folder / "compilers.yaml"
+        return document.read(path, COMPILERS_FILE, self.cache) if path.exists() else None
 
     @cached_property
     def _sparse(self) -> Document | None:
