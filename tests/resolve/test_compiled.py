@@ -8,10 +8,10 @@ from opcheck.model.trace import COMPILED_CODE, Compilation, CompiledRegion, Gap
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.compiled import refused, told
 from opcheck.resolve.findings import resolve
-from tests.resolve.made import matrix, node, tensor, trace
+from tests.resolve.made import matrix, node, trace
 
 SOURCE = (Evidence(Method.REGISTERED, "vendor/code", "compile.py", 7),)
-RELU = node("aten::relu", tensor())
+RELU = node("aten::relu")
 RAISES = Compiler(CompilerDoes.RAISES, SOURCE, "no such device", instead="npu")
 
 

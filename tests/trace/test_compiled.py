@@ -73,7 +73,7 @@ def test_how_it_is_asked_to_compile_is_noted() -> None:
         layer = torch.compile(
             nn.Linear(4, 4), mode="max-autotune", fullgraph=True, dynamic=False, backend="npu"
         )
-        options = {"trace.enabled": True, "max_autotune": False}
+        options: dict[str, Any] = {"trace.enabled": True, "max_autotune": False}
         function = torch.compile(torch.nn.functional.relu, options=options)
     finally:
         torch.compile = REAL

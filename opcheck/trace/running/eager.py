@@ -193,10 +193,10 @@ _NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name 
 
 
 @contextmanager
-def not_compiled(met: Callable[[str], None]) -> Iterator[None]:
+def not_compiled(met: Met) -> Iterator[None]:
     """Have ``torch.compile`` give back what it is given, and compiled code run as written.
 
-    ``met`` is told the backend by which a function that is called was to be compiled.
+    ``met`` is told how a function that is called was to be compiled.
     """
     original = torch.compile
     torch.compile = as_written
