@@ -88,3 +88,22 @@ def test_nobody_has_said_anything_of_a_name_that_is_in_no_table() -> None:
 def test_nothing_is_said_of_a_function_of_the_model_s_own() -> None:
     given = region(backend="mine", function=True)
     assert ([*told(of(given), on())], refused(of(given), on())) == ([], ())
+
+
+def test_a_backend_of_graphs_alone_may_be_left_out_with_a_warning() -> None:
+    skips = Compiler(CompilerDoes.SKIPS, SOURCE, "skipping cudagraphs")
+    (found,) = told(of(region(backend="cudagraphs")), on(cudagraphs=skips))
+    assert found == Reason(
+        "compile-mode-skipped",
+        "with the backend cudagraphs torch.compile leaves the code as it is there and warns, "
+        '"skipping cudagraphs" (vendor/code, compile.py:7)',
+    )
+
+
+def test_a_mode_of_which_nobody_has_said_anything_is_not_known() -> None:
+    there = Compiler(CompilerDoes.RUNS, SOURCE)
+    _, found = told(of(region(mode="reduce-overhead")), on(inductor=there))
+    assert found == Reason(
+        "compile-backend-not-known",
+        "nobody has said whether torch.compile captures graphs there in the mode reduce-overhead",
+    )
