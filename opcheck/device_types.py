@@ -152,6 +152,7 @@ class Scanned(Struct, frozen=True):
             gaps=tuple(sorted({gap for trace in traces for gap in trace.gaps})),
             modules_not_called=self.first.modules_not_called,
             notes=tuple(dict.fromkeys(notes)),
+            compiled=tuple(sorted({region for trace in traces for region in trace.compiled})),
         )
 
 

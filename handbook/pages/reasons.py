@@ -13,7 +13,7 @@ from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import open_database
 from opcheck.registry import discover
-from opcheck.resolve import resolution
+from opcheck.resolve import compiled, resolution
 
 OWN: Mapping[str, str] = {
     resolution.REGISTERED: "the target registers a kernel for the overload",
@@ -33,6 +33,10 @@ OWN: Mapping[str, str] = {
     resolution.COLLECTIVE: "the vendor's backend of `torch.distributed` has the method",
     resolution.NO_COLLECTIVE: "the backend has not the method, or the device has no backend",
     resolution.COLLECTIVE_NOT_KNOWN: "nobody has said whether the backend has it",
+    compiled.NO_BACKEND: "the target has no such back end of `torch.compile`, which raises",
+    compiled.THERE: "the target has the back end; what it makes of the code was not seen",
+    compiled.SKIPPED: "the back end leaves out what was asked for, and warns",
+    compiled.NOT_KNOWN: "nobody has said whether the target has the back end",
     DOUBTED: "a document leaves the use out, a kernel is registered, and nothing else speaks",
     OVERRULED: "a document leaves the use out, and a second source lists it",
     resolution.NO_DTYPE: "the backend's table has no such dtype, and it raises for it",

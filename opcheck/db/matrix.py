@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from opcheck.db.compilers import compilers_of
 from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
 from opcheck.db.files.document import Document
 from opcheck.db.reading import Chosen, Citations, LazyMapping
@@ -40,8 +41,8 @@ def build_matrix(
         chosen = registered(vendor, release, target.torch)
     method = Method(release.data.get("method", Method.REGISTERED))
     branches = None if key == _PLUGIN else tables.choices(target.torch)
-    among = tables.collectives
-    kept = [table.digest for table in (branches, among) if table]
+    among, compilers = tables.collectives, tables.compilers
+    kept = [table.digest for table in (branches, among, compilers) if table]
     digests = "".join((vendor.digest, release.digest, tables.digest, *kept)).encode()
     return SupportMatrix(
         target=target,
@@ -62,6 +63,7 @@ def build_matrix(
         inherits=_inherits(vendor),
         earlier=tables.earlier,
         collectives=collectives_of(target, among.data) if among else {},
+        compilers=compilers_of(target, compilers.data) if compilers else {},
         sparse=tables.sparse(key, target.torch),
         chip_name=vendor.data["chips"][target.chip]["name"],
     )

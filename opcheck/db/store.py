@@ -12,6 +12,7 @@ from opcheck.db.by_hand import advice, libraries
 from opcheck.db.by_hand import overlays as overlay
 from opcheck.db.by_hand.advice import size_rules
 from opcheck.db.by_hand.overlays import Addition, added, statements
+from opcheck.db.compilers import compilers_of
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
@@ -23,7 +24,7 @@ from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
-from opcheck.model.matrix import Condition, SupportMatrix
+from opcheck.model.matrix import Compiler, Condition, SupportMatrix
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
@@ -210,6 +211,11 @@ class Database:
         from opcheck.db.by_hand.porting import porting
 
         return porting(self.root, target, self.cache)
+
+    def compilers(self, target: Target) -> Mapping[str, Compiler]:
+        """What becomes of code that a back end of ``torch.compile`` is to compile, by its name."""
+        said = self.tables.compilers
+        return compilers_of(target, said.data) if said else {}
 
     def cuda_names(self) -> "CudaNames":
         """What is so of code for CUDA on every other device."""

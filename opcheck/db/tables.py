@@ -16,6 +16,7 @@ from opcheck.db.schema.checks import Record
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
+    COMPILERS_FILE,
     COMPOSITES_FILE,
     EARLIER_FILE,
     EXTENSIONS_FILE,
@@ -95,6 +96,12 @@ class Tables(Struct, frozen=True, dict=True):
         if not path.exists():
             return None
         return document.read(path, COLLECTIVES_FILE, self.cache)
+
+    @cached_property
+    def compilers(self) -> Document | None:
+        """Which back ends of ``torch.compile`` there are; None where nobody has said anything."""
+        path = self.folder / "compilers.yaml"
+        return document.read(path, COMPILERS_FILE, self.cache) if path.exists() else None
 
     @cached_property
     def _sparse(self) -> Document | None:

@@ -25,7 +25,7 @@ from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.predicates import OneOf
 from opcheck.model.report import Reason
-from opcheck.model.trace import COMPILED_CODE, Gap
+from opcheck.model.trace import COMPILED_CODE, Compilation, Gap
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import kernels
 from opcheck.resolve import resolution as codes
@@ -207,9 +207,9 @@ class Device:
         if resolution.verdict is Verdict.UNKNOWN:
             self.record.caution(name, Reason(resolution.code, resolution.text), resolution.verdict)
 
-    def met_compiled(self, backend: str, module: str = "") -> None:
+    def met_compiled(self, how: Compilation, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""
-        self.record.gap(Gap(module, eager.reason(backend), COMPILED_CODE))
+        self.record.gap(Gap(module, eager.reason(how.backend), COMPILED_CODE))
 
     def kernel_ran(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""

@@ -2,15 +2,16 @@
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.lint.python_source import PythonSource
 from opcheck.lint.sources import KernelSource
+from opcheck.model.matrix import Compiler
 from opcheck.model.porting import CudaNames, Porting, Span
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -54,6 +55,8 @@ class Ground(Struct, frozen=True, dict=True):
 
     porting: Porting
     names: CudaNames
+    compilers: Mapping[str, Compiler] = field(default_factory=dict)
+    """What becomes of code that a back end of ``torch.compile`` is to compile, by its name."""
 
     @functools.cached_property
     def answered(self) -> Judgement:

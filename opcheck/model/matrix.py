@@ -1,6 +1,7 @@
 """What one target can run: the support matrix, its conditions, and what happens to the rest."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from msgspec import Struct, field
 
@@ -161,6 +162,31 @@ class Collective(Struct, frozen=True):
     """None where nobody has said which dtypes it sends."""
 
 
+class CompilerDoes(StrEnum):
+    """What becomes of code that a back end of ``torch.compile`` is to compile."""
+
+    RUNS = "runs"
+    """The back end is there."""
+    RAISES = "raises"
+    """The first call raises."""
+    SKIPS = "skips"
+    """A warning, and the code runs without it."""
+
+
+class Compiler(Struct, frozen=True):
+    """A back end of ``torch.compile`` on a target, or what one does for a mode."""
+
+    does: CompilerDoes
+    evidence: tuple[Evidence, ...]
+    error: str = ""
+    """What it says where it raises or skips."""
+    needs: str = ""
+    """The package without which it raises."""
+    instead: str = ""
+    """A back end that is there."""
+    note: str = ""
+
+
 class SparseKernels(Struct, frozen=True):
     """What a target has for tensors of a sparse layout, which have a dispatch key of their own."""
 
@@ -224,6 +250,9 @@ class SupportMatrix(Struct, frozen=True):
     collectives: Mapping[str, Collective] = field(default_factory=dict)
     """``c10d`` operator -> what its backend does with it; of those that are not here, nobody has
     said anything."""
+    compilers: Mapping[str, Compiler] = field(default_factory=dict)
+    """Back end of ``torch.compile``, or ``reduce-overhead`` -> what becomes of code that it is to
+    compile; of those that are not here, nobody has said anything."""
     sparse: Mapping[str, SparseKernels] = field(default_factory=dict)
     """Layout, as torch names it (``sparse_coo``, ``sparse_csr``, …) -> what the target has for it;
     empty where nobody has said."""

@@ -7,7 +7,7 @@ from msgspec import Struct
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.plan import Declined, PlanSummary, Suggestion
-from opcheck.model.trace import RUN_ENDED, Gap, Phase
+from opcheck.model.trace import RUN_ENDED, CompiledRegion, Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 SCHEMA = "opcheck.report/1"
@@ -131,6 +131,8 @@ class TraceInfo(Struct, frozen=True):
     gaps: tuple[Gap, ...]
     modules_not_called: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    compiled: tuple[CompiledRegion, ...] = ()
+    """What ``torch.compile`` was asked to compile; each of them is a gap as well."""
 
     @property
     def ended(self) -> Gap | None:

@@ -267,9 +267,40 @@ def run_ended(where: str, message: str) -> Gap:
 
 
 COMPILED = "_opcheck_compiled"
-"""The attribute of a module that names the backend by which it was to be compiled."""
+"""The attribute of a module that holds how it was to be compiled: a :class:`Compilation`."""
 GIVEN_BACKEND = "that it was given"
 """What stands for its name where torch keeps none: after ``Module.compile``."""
+
+
+class Compilation(Struct, frozen=True, order=True):
+    """How ``torch.compile`` was asked to compile something."""
+
+    backend: str
+    """Its name, or that of the function which is the backend."""
+    mode: str = ""
+    fullgraph: bool = False
+    dynamic: str = ""
+    """``true``, ``false``, or "" where nothing was said of it."""
+    options: tuple[str, ...] = ()
+    """``name=value`` of each, sorted."""
+    function: bool = False
+    """Whether a function was given, and no name."""
+
+    @property
+    def captures_graphs(self) -> bool:
+        """Whether graphs of the device are to be captured as well, which replay its kernels."""
+        return self.mode in ("reduce-overhead", "max-autotune") or _CAPTURES in self.options
+
+
+_CAPTURES = "triton.cudagraphs=True"
+
+
+class CompiledRegion(Struct, frozen=True, order=True):
+    """Code that was to be compiled, and ran as it is written."""
+
+    where: str
+    """Module path, or file:line."""
+    how: Compilation
 
 
 class Kernel(Struct, frozen=True):
@@ -314,6 +345,8 @@ class Trace(Struct, frozen=True):
     a target asks of the composite itself holds all the same; dtypes are as autocast gave them."""
     costs: Costs | None = None
     """What the calls cost and what they made live; only where that was asked for."""
+    compiled: tuple[CompiledRegion, ...] = ()
+    """What ``torch.compile`` was asked to compile, sorted; each of them is a gap as well."""
 
     @property
     def calls(self) -> int:

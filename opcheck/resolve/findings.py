@@ -22,6 +22,7 @@ from opcheck.model.report import (
 from opcheck.model.request import OPTIMIZER, WRAPPER
 from opcheck.model.trace import Kernel, Node, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
+from opcheck.resolve import compiled
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import sentence
 from opcheck.resolve.explain import steps
@@ -61,12 +62,13 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
     partitions = _partitions(trace, calls)
+    refused = compiled.refused(trace, matrix)
     return TargetReport(
         target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
-        summary=_summary(calls, _islands(trace, partitions), bool(trace.gaps)),
-        findings=_findings(trace, calls, walk if explained else None),
+        summary=_summary(calls, _islands(trace, partitions), bool(trace.gaps), refused),
+        findings=_sorted((*refused, *_findings(trace, calls, walk if explained else None))),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
@@ -77,17 +79,22 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
 def summary(trace: Trace, walk: Walk) -> Summary:
     """The figures of a trace on the target of ``walk``."""
     calls = list(resolved_calls(trace, walk))
-    return _summary(calls, _islands(trace, _partitions(trace, calls)), bool(trace.gaps))
+    islands = _islands(trace, _partitions(trace, calls))
+    refused = compiled.refused(trace, walk.matrix)
+    return _summary(calls, islands, bool(trace.gaps), refused)
 
 
-def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> tuple[Finding, ...]:
+def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> Iterator[Finding]:
     groups: dict[tuple[str, ...], list[ResolvedCall]] = defaultdict(list)
     for call in calls:
         resolution, phase = call.resolution, call.use.phase
         groups[
             (str(call.node.op), resolution.verdict, resolution.code, resolution.text, phase)
         ].append(call)
-    found = [_finding(trace, members, walk) for members in groups.values()]
+    return (_finding(trace, members, walk) for members in groups.values())
+
+
+def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
 
 
@@ -148,9 +155,11 @@ def argument_text(name: str, value: Value) -> str:
     return f"{name}={value_text(value)}"
 
 
-def _summary(calls: list[ResolvedCall], islands: int, gaps: bool) -> Summary:
-    worst: dict[str, Verdict] = {}
-    counts: Counter[Verdict] = Counter()
+def _summary(
+    calls: list[ResolvedCall], islands: int, gaps: bool, refused: tuple[Finding, ...]
+) -> Summary:
+    worst = {finding.op: finding.verdict for finding in refused}
+    counts = Counter({finding.verdict: finding.count for finding in refused})
     for call in calls:
         op, verdict = str(call.node.op), call.resolution.verdict
         worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
@@ -237,6 +246,7 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     differs = torch_differs(trace.torch_version, matrix, "traced")
     if differs:
         told.append(Reason("torch-differs", differs))
+    told += compiled.told(trace, matrix)
     if matrix.choices:
         training = trace.mode == "train"
         told.append(Reason("stand-in", _STAND_IN_TRAINING if training else _STAND_IN))

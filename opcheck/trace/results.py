@@ -57,6 +57,7 @@ def finished(
         ),
         taken_apart=taken,
         costs=costs_of(tree, nodes, order, inputs) if isinstance(tree, BookedTree) else None,
+        compiled=tuple(sorted(tree.compiled)),
     )
 
 

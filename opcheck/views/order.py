@@ -31,6 +31,7 @@ def arranged(report: Report) -> Report:
         report.trace,
         gaps=tuple(sorted(report.trace.gaps)),
         modules_not_called=tuple(sorted(report.trace.modules_not_called)),
+        compiled=tuple(sorted(report.trace.compiled)),
     )
     return replace(report, trace=trace, targets=tuple(map(_target, report.targets)))
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 import opcheck
+from opcheck.model.trace import Compilation, CompiledRegion
 from opcheck.trace.running import eager
 from tests.trace.look import calls, traced
 
@@ -64,6 +65,32 @@ def test_what_is_compiled_inside_a_model_is_a_gap(make: Any, backend: str) -> No
     assert len(calls(trace)) == 2
     (gap,) = trace.gaps
     assert f"with the backend {backend};" in gap.reason
+
+
+def test_how_it_is_asked_to_compile_is_noted() -> None:
+    eager.prepare()
+    try:
+        layer = torch.compile(
+            nn.Linear(4, 4), mode="max-autotune", fullgraph=True, dynamic=False, backend="npu"
+        )
+        options: dict[str, Any] = {"trace.enabled": True, "max_autotune": False}
+        function = torch.compile(torch.nn.functional.relu, options=options)
+    finally:
+        torch.compile = REAL
+    (first,) = traced(Calls(layer), X).compiled
+    assert first == CompiledRegion("inner", Compilation("npu", "max-autotune", True, "false"))
+    (second,) = traced(Calls(function), X).compiled
+    assert second.how == Compilation(
+        "inductor", options=("max_autotune=False", "trace.enabled=True")
+    )
+    assert second.where.startswith("tests/trace/test_compiled.py:")
+
+
+def test_a_mode_is_known_by_what_torch_keeps_of_it() -> None:
+    layer = torch.compile(nn.Linear(4, 4), mode="reduce-overhead")
+    (found,) = traced(Calls(layer), X).compiled
+    assert found.how == Compilation("inductor", options=("triton.cudagraphs=True",))
+    assert found.how.captures_graphs
 
 
 @pytest.mark.usefixtures("place")

@@ -18,7 +18,7 @@ from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.errors import UsageError
 from opcheck.model.emulation import Emulation
 from opcheck.model.report import Report
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.views.document.report import from_json
 from opcheck.views.formats import Page, command_view, report_view
@@ -308,3 +308,15 @@ def test_a_damaged_document_is_read_or_refused_never_a_crash(
         read(json.dumps(changed), "old.json")
     except UsageError as error:
         assert error.message.startswith("old.json")
+
+
+def test_what_was_to_be_compiled_is_in_the_document() -> None:
+    regions = (
+        CompiledRegion("layers.*", Compilation("inductor", "reduce-overhead", True, "false")),
+        CompiledRegion("net.py:7", Compilation("mine", options=("a=1", "b=2"), function=True)),
+    )
+    trace = replace(STANDARD["mixed"].trace, compiled=regions)
+    written = report_view("json").render(replace(STANDARD["mixed"], trace=trace))
+    VALIDATOR.validate(json.loads(written))
+    assert from_json(written).trace.compiled == regions
+    assert "compiled" not in document(STANDARD["mixed"])["trace"]

@@ -32,22 +32,22 @@ def lint(request: LintRequest, progress: Progress = silent) -> Lint:
     words = {target.vendor: database.porting(target) for target in targets}
     names = database.cuda_names()
     read, skipped = _read(request, words, names, progress)
-    grounds = {vendor: Ground(word, names) for vendor, word in words.items()}
+    grounds = {t: Ground(words[t.vendor], names, database.compilers(t)) for t in targets}
     judged = {
-        vendor: {looked.file.path: judge(looked, ground) for looked in read}
-        for vendor, ground in grounds.items()
+        target: {looked.file.path: judge(looked, ground) for looked in read}
+        for target, ground in grounds.items()
     }
     found = Lint(
         opcheck_version=__version__,
         path=request.path,
         files=len(read),
-        targets=tuple(_target(t, words[t.vendor], judged[t.vendor].values()) for t in targets),
+        targets=tuple(_target(t, words[t.vendor], judged[t].values()) for t in targets),
         skipped=tuple(sorted(skipped)),
         ignored=sum(looked.ignored for looked in read),
     )
     if not request.fix:
         return found
-    return _fixed(found, request, read, judged[targets[0].vendor], words[targets[0].vendor])
+    return _fixed(found, request, read, judged[targets[0]], words[targets[0].vendor])
 
 
 def _require_one(request: LintRequest, database: Database, targets: Sequence[Target]) -> None:

@@ -31,6 +31,7 @@ from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
+    COMPILERS_FILE,
     COMPOSITES_FILE,
     EARLIER_FILE,
     EXTENSIONS_FILE,
@@ -84,6 +85,7 @@ _TABLES = {
     "composites": Kind(COMPOSITES_FILE, content.table),
     "choices": Kind(CHOICES_FILE, content.table),
     "collectives": Kind(COLLECTIVES_FILE, content.collectives),
+    "compilers": Kind(COMPILERS_FILE, content.compilers),
     "earlier": Kind(EARLIER_FILE, content.table),
     "sparse": Kind(SPARSE_FILE, content.sparse),
 }

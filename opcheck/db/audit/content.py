@@ -164,6 +164,30 @@ def collectives(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[F
     yield from vendors(((said, ("backends", number)) for number, said in backends), known)
 
 
+def compilers(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the table of compilers: vendors, and a back end that two entries tell of."""
+    yield from evidence(data, data["sources"])
+    owned = ((name, ("owned", name), owner) for name, owner in data["owned"].items())
+    for _, where, owner in owned:
+        yield from vendors((({"vendor": vendor}, where) for vendor in owner["vendors"]), known)
+    backends = list(enumerate(data["backends"]))
+    yield from vendors(((said, ("backends", number)) for number, said in backends), known)
+    for number, said in backends:
+        for before, other in backends[:number]:
+            if name := _told_twice(said, other):
+                text = f"{said['vendor']}: entry {before} tells of {name} there as well"
+                yield FileProblem("duplicate", text, ("backends", number, "releases"))
+
+
+def _told_twice(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """A back end that two entries tell of for the same target; "" where there is none."""
+    for key in ("releases", "torch", "chips"):
+        if key in one and key in other and not set(one[key]) & set(other[key]):
+            return ""
+    both = set(one["names"]) & set(other["names"]) if one["vendor"] == other["vendor"] else set()
+    return min(both, default="")
+
+
 def sparse(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
     """Problems of the table of kernels for sparse tensors: lists, versions and overloads."""
     sources, looked_at = data["sources"], data["torch"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from opcheck.db.predicates import PredicateShape
 from opcheck.db.schema.checks import Flag, ListOf, MapOf, Record, Shape, Text
+from opcheck.model.matrix import CompilerDoes
 from opcheck.model.trace import DTYPE_BYTES, Composite
 from opcheck.model.verdict import Confidence, Method
 
@@ -52,6 +53,7 @@ COMPOSITES = "opcheck.composites/1"
 CHOICES = "opcheck.choices/1"
 EARLIER = "opcheck.earlier/1"
 COLLECTIVES = "opcheck.collectives/1"
+COMPILERS = "opcheck.compilers/1"
 SPARSE = "opcheck.sparse/1"
 
 KINDS = {
@@ -151,6 +153,30 @@ COLLECTIVES_FILE = Record(
                     "has": TEXTS, "lacks": TEXTS, "at": ListOf(Text(), least=1),
                 },
                 {"chips": TEXTS, "method": Text(frozenset(Method))},
+            ),
+            least=1,
+        ),
+        "complete": COMPLETE,
+    }
+)  # fmt: skip
+
+COMPILERS_FILE = Record(
+    {
+        "schema": Text(frozenset({COMPILERS})),
+        "sources": MapOf(SOURCE),
+        "everywhere": Record({"names": TEXTS, "at": CITATIONS}),
+        "owned": MapOf(Record({"vendors": ListOf(Text(), least=1), "at": CITATIONS})),
+        "backends": ListOf(
+            Record(
+                {
+                    "vendor": Text(), "names": ListOf(Text(), least=1),
+                    "does": Text(frozenset(CompilerDoes)), "releases": ListOf(Text(), least=1),
+                    "at": CITATIONS,
+                },
+                {
+                    "chips": TEXTS, "torch": VERSIONS, "error": Text(), "needs": Text(),
+                    "instead": Text(), "note": Text(), "method": METHOD,
+                },
             ),
             least=1,
         ),

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked w
 
 from opcheck.errors import OpcheckError
 from opcheck.lang.sentence import NOTHING, Sentence
-from opcheck.model.trace import COMPILED, GIVEN_BACKEND
+from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
 from opcheck.python_state import computed
 from opcheck.source.building.failures import brief, failed
 from opcheck.source.building.fill import Marked, fill_unwritten, seeded
@@ -112,7 +112,7 @@ def _copied(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
     made = copy.deepcopy(module, memo)
     for before, after in zip(module.modules(), made.modules(), strict=True):
         if before._compiled_call_impl is not None:
-            vars(after)[COMPILED] = GIVEN_BACKEND
+            vars(after)[COMPILED] = Compilation(GIVEN_BACKEND)
     return made
 
 

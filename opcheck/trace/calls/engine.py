@@ -21,7 +21,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.trace import COMPILED_CODE, DEVICE_NAMED, VALUE_ASSUMED, Composite, Gap, Phase
+from opcheck.model.trace import (
+    COMPILED_CODE,
+    DEVICE_NAMED,
+    VALUE_ASSUMED,
+    Compilation,
+    CompiledRegion,
+    Composite,
+    Gap,
+    Phase,
+)
 from opcheck.trace.calls.call_site import Site, from_stack
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
@@ -95,6 +104,8 @@ class Engine(TorchDispatchMode):
         self.modules = modules
         modules.met_compiled = self._met_compiled
         self.gaps: dict[Gap, None] = {}
+        self.compiled: dict[CompiledRegion, None] = {}
+        """What was to be compiled."""
         self.notes: dict[str, None] = {}
         """What a reader is to know of how the run was recorded."""
         self._steered = True
@@ -287,9 +298,12 @@ class Engine(TorchDispatchMode):
 
     def gap_here(self, reason: str, code: str) -> None:
         """Note something that was not seen at the user's line being run."""
-        file, line = from_stack(1, self._until)
-        where = f"{file}:{line}" if file else self.modules.current or "(the model)"
-        self.gap(Gap(where, reason, code))
+        self.gap(Gap(self._here(), reason, code))
+
+    def _here(self) -> str:
+        """The user's line being run, or the module where there is none."""
+        file, line = from_stack(2, self._until)
+        return f"{file}:{line}" if file else self.modules.current or "(the model)"
 
     def gap(self, gap: Gap) -> None:
         """Note something that was not seen."""
@@ -326,12 +340,10 @@ class Engine(TorchDispatchMode):
             said = Sentence(text, other=device_type, device=self.device_type)
             self.gap_here(said, DEVICE_NAMED)
 
-    def _met_compiled(self, backend: str, module: str = "") -> None:
-        reason = eager.reason(backend)
-        if module:
-            self.gap(Gap(module, reason, COMPILED_CODE))
-        else:
-            self.gap_here(reason, COMPILED_CODE)
+    def _met_compiled(self, how: Compilation, module: str = "") -> None:
+        where = module or self._here()
+        self.compiled[CompiledRegion(where, how)] = None
+        self.gap(Gap(where, eager.reason(how.backend), COMPILED_CODE))
 
     def note_read(self) -> None:
         """Python reads values that the trace does not have (``tolist``)."""

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.trace import MODULE_FAILED, Gap
+from opcheck.model.trace import MODULE_FAILED, Compilation, Gap
 from opcheck.trace.calls.call_site import from_error
 from opcheck.trace.outputs.unknown import UnknownResult
-from opcheck.trace.running.eager import backend_of
+from opcheck.trace.running.eager import compilation_of
 
 _COMPILED = "_orig_mod"
 """The name that ``torch.compile`` puts between a module and what it wraps."""
@@ -49,8 +49,8 @@ class ModuleStack:
         self.failed = ""
         """Path of the innermost module that the first exception left."""
         self.gaps: list[Gap] = []
-        self.met_compiled: Callable[[str, str], None] = lambda backend, path: None
-        """Is told of each module that was to be compiled, by its backend and its path."""
+        self.met_compiled: Callable[[Compilation, str], None] = lambda how, path: None
+        """Is told of each module that was to be compiled, how, and its path."""
 
     @property
     def model(self) -> nn.Module:
@@ -66,8 +66,8 @@ class ModuleStack:
 
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             path = self._paths.get(id(module))
-            if backend := backend_of(module):
-                self.met_compiled(backend, "" if path is None else self._names[path])
+            if how := compilation_of(module):
+                self.met_compiled(how, "" if path is None else self._names[path])
             if path is None:
                 return original(module, *args, **kwargs)
             self._called.add(id(module))

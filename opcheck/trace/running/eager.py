@@ -22,11 +22,11 @@ from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.trace import COMPILED, GIVEN_BACKEND
+from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
 from opcheck.trace.device.tensors import DeviceTensor
 
-Met = Callable[[str], None]
-"""Is given the name of the backend by which something was to be compiled."""
+Met = Callable[[Compilation], None]
+"""Is given how something was to be compiled."""
 
 _AS_WRITTEN = frozenset({"", "eager"})
 """Backends that change nothing: they call each operator as it is written."""
@@ -52,16 +52,17 @@ def prepare() -> None:
     torch.compile = as_written
 
 
-def backend_of(module: nn.Module) -> str:
-    """The backend by which a module was to be compiled; "" where it is run as it is written."""
-    return str(vars(module).get(COMPILED, ""))
+def compilation_of(module: nn.Module) -> Compilation | None:
+    """How a module was to be compiled; None where it is run as it is written."""
+    found: Compilation | None = vars(module).get(COMPILED)
+    return found
 
 
 def mark_compiled(original: nn.Module, copied: nn.Module) -> None:
     """Have a copy know what ``Module.compile`` leaves to the original alone."""
     for before, after in zip(original.modules(), copied.modules(), strict=True):
         if before._compiled_call_impl is not None:
-            vars(after).setdefault(COMPILED, GIVEN_BACKEND)
+            vars(after).setdefault(COMPILED, Compilation(GIVEN_BACKEND))
 
 
 @contextmanager
@@ -83,7 +84,7 @@ def listening(met: Met) -> Iterator[None]:
         if not running:  # to tell of it may run compiled code itself
             running = True
             try:
-                _tell(_name_in(callback))
+                _tell(_compilation_in(callback))
             finally:
                 running = False
         return original(callback)
@@ -96,53 +97,84 @@ def listening(met: Met) -> Iterator[None]:
         _listening.remove(met)
 
 
-def as_written(
-    model: Any = None, *, backend: Any = "inductor", disable: bool = False, **options: Any
-) -> Any:
+def as_written(model: Any = None, **given: Any) -> Any:
     """What stands for ``torch.compile``: gives back what it is given, marked as compiled."""
     if model is None:
-        return lambda function: as_written(function, backend=backend, disable=disable)
-    name = "" if disable else _named(backend)
-    if name in _AS_WRITTEN or isinstance(model, type):
+        return lambda function: as_written(function, **given)
+    how = _asked(**given)
+    if how is None or isinstance(model, type):
         return model
     if isinstance(model, nn.Module):
-        vars(model)[COMPILED] = name
+        vars(model)[COMPILED] = how
         return model
     if isinstance(model, MethodType) and model.__func__ is nn.Module._call_impl:
-        vars(model.__self__)[COMPILED] = name  # by Module.compile
+        vars(model.__self__)[COMPILED] = how  # by Module.compile
         return model
     if isinstance(model, MethodType):  # a copy of its object must get a method of its own
-        return MethodType(_watched(model.__func__, name), model.__self__)
-    return _watched(model, name)
+        return MethodType(_watched(model.__func__, how), model.__self__)
+    return _watched(model, how)
 
 
-def _watched(function: Callable[..., Any], backend: str) -> Callable[..., Any]:
+def _asked(
+    *,
+    backend: Any = "inductor",
+    mode: str | None = None,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    options: Mapping[str, Any] | None = None,
+    disable: bool = False,
+    **_: Any,
+) -> Compilation | None:
+    """How the arguments of ``torch.compile`` ask to compile; None where they change nothing."""
+    name = _named(backend)
+    if disable or name in _AS_WRITTEN:
+        return None
+    return Compilation(
+        name,
+        mode or "",
+        fullgraph,
+        "" if dynamic is None else str(dynamic).lower(),
+        _options(options),
+        not isinstance(backend, str),
+    )
+
+
+def _options(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, Mapping):
+        return ()
+    return tuple(sorted(f"{name}={value}" for name, value in given.items()))
+
+
+def _watched(function: Callable[..., Any], how: Compilation) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        _tell(backend)
+        _tell(how)
         return function(*args, **kwargs)
 
     return call
 
 
-def _tell(backend: str) -> None:
-    if backend not in _AS_WRITTEN:
+def _tell(how: Compilation | None) -> None:
+    if how is not None and how.backend not in _AS_WRITTEN:
         for met in _listening[-1:]:
-            met(backend)
+            met(how)
 
 
-def _name_in(callback: Any) -> str:
-    """The backend of what Dynamo was to call back; "" where nothing is to be compiled."""
+def _compilation_in(callback: Any) -> Compilation | None:
+    """How what Dynamo was to call back compiles; None where nothing is to be compiled.
+
+    torch keeps the options of inductor there, which say what a mode stands for.
+    """
     while callback is not None and callback is not False:
         name = getattr(callback, "compiler_name", None)
         if isinstance(name, str):
-            return name
+            return Compilation(name, options=_options(getattr(callback, "config", None)))
         inner = getattr(callback, "_torchdynamo_orig_backend", None)
         if inner is None:
-            return GIVEN_BACKEND
+            return Compilation(GIVEN_BACKEND)
         callback = inner
-    return ""
+    return None
 
 
 def _named(backend: Any) -> str:
@@ -161,10 +193,10 @@ _NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name 
 
 
 @contextmanager
-def not_compiled(met: Callable[[str], None]) -> Iterator[None]:
+def not_compiled(met: Met) -> Iterator[None]:
     """Have ``torch.compile`` give back what it is given, and compiled code run as written.
 
-    ``met`` is told the backend by which a function that is called was to be compiled.
+    ``met`` is told how a function that is called was to be compiled.
     """
     original = torch.compile
     torch.compile = as_written

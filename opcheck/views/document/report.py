@@ -14,7 +14,7 @@ from opcheck.model.report import (
     TargetReport,
     TraceInfo,
 )
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.views.document.parts import (
     Json,
@@ -104,6 +104,20 @@ def trace_value(trace: TraceInfo) -> Json:
         "gaps": list(map(gap_value, trace.gaps)),
         "modules_not_called": list(trace.modules_not_called),
         "notes": list(trace.notes),
+        **({"compiled": list(map(_compiled, trace.compiled))} if trace.compiled else {}),
+    }
+
+
+def _compiled(region: CompiledRegion) -> Json:
+    how = region.how
+    return {
+        "where": region.where,
+        "backend": how.backend,
+        "mode": how.mode,
+        "fullgraph": how.fullgraph,
+        "dynamic": how.dynamic,
+        "options": list(how.options),
+        "function": how.function,
     }
 
 
@@ -202,7 +216,20 @@ def _read_trace(node: Node) -> TraceInfo:
         gaps=tuple(map(read_gap, node.items("gaps"))),
         modules_not_called=node.texts("modules_not_called"),
         notes=node.sentences("notes"),
+        compiled=tuple(map(_read_compiled, node.items("compiled"))) if node.has("compiled") else (),
     )
+
+
+def _read_compiled(node: Node) -> CompiledRegion:
+    how = Compilation(
+        node.text("backend"),
+        node.text("mode"),
+        node.truth("fullgraph"),
+        node.text("dynamic"),
+        node.texts("options"),
+        node.truth("function"),
+    )
+    return CompiledRegion(node.text("where"), how)
 
 
 def _read_target(node: Node) -> TargetReport:
