@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.lang import sentence, speech
+from opcheck.lang.catalogue import Catalogue
 
 FOLDER = "OPCHECK_TESTS_SAID"
 """Variable of the environment that names the folder; where it is not set nothing is noted."""
@@ -36,6 +37,13 @@ def begin() -> None:
         return made(cls, template, **arguments)
 
     sentence.Sentence.__new__ = staticmethod(new)  # type: ignore[method-assign]
+    part = Catalogue._part
+
+    def part_of_sentence(self: Catalogue, text: str) -> str:
+        note(getattr(text, "template", text))
+        return part(self, text)
+
+    Catalogue._part = part_of_sentence  # type: ignore[method-assign]
     for name in ("tell", "wording", "has_translation"):
         before = getattr(speech, name)
         after = _noting(before)
