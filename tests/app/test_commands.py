@@ -1,6 +1,7 @@
 """What each command asks for, and what it writes."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from opcheck.errors import ExitCode
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
+from opcheck.sandbox.limits import landlock, seccomp
 from opcheck.version import __version__
 from opcheck.views.formats import Page, command_view, report_formats, report_view
 from tests.app.stand_in import FAILURES, StandIn, outcome, run
@@ -67,6 +69,20 @@ def test_scan_asks_for_little_by_default() -> None:
     rooms = StandIn()
     assert run(["scan", "mixed"], rooms) == ExitCode.PASS
     assert rooms.asked == [ScanRequest(ModelSpec("mixed"), ())]
+
+
+def test_what_this_kernel_does_not_enforce_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    monkeypatch.setattr(seccomp, "known", lambda: True)
+    lines = {
+        "en": "opcheck: warning: this kernel has no Landlock: files are not kept from a model's "
+        "process\n",
+        "zh": "opcheck：警告：此内核没有 Landlock：模型进程的文件访问未受限制\n",
+    }
+    for language, line in lines.items():
+        found = outcome(["scan", "mixed", "--lang", language], StandIn())
+        assert (found.exit_code, found.stderr) == (ExitCode.PASS, line)
 
 
 def test_emulate_asks_for_everything_that_was_said() -> None:

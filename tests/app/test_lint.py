@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from opcheck.commands.lint import answer as lint_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.porting import LintRequest
+from opcheck.model.porting import LintRequest, SkippedFile
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import Page, command_view
 from tests.app.stand_in import StandIn, run
@@ -122,6 +122,22 @@ def test_files_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(UsageError):
         lint_answer.lint(request)
     assert good.read_text() == bad.read_text() == SOURCE
+
+
+def test_a_file_that_changes_meanwhile_is_left_as_it_became(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.py", tmp_path / "b.py"
+    path.write_text(SOURCE)
+    other.write_text(SOURCE)
+
+    def change(phase: str) -> None:
+        if phase.endswith("a.py"):
+            path.write_text("x = 1\n")
+
+    request = LintRequest(str(tmp_path), (TargetSpec("ascend-910b"),), fix=True, write=True)
+    found = lint_answer.lint(request, change)
+    assert found.skipped == (SkippedFile(path.as_posix(), "it changed while it was read"),)
+    assert found.changed == (other.as_posix(),)
+    assert (path.read_text(), other.read_text()) == ("x = 1\n", FIXED)
 
 
 def test_a_written_file_keeps_its_encoding_and_lines(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from opcheck.app.language import language_named, language_of_arguments
-from opcheck.errors import UsageError
+from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.catalogue import read_po
 from opcheck.lang.sentence import (
     Sentence,
@@ -37,6 +37,7 @@ from opcheck.views.formats import Page, command_formats, command_view, report_fo
 from opcheck.views.terminal.notation import plural
 from opcheck.views.terminal.wide import columns, pieces, wrapped
 from opcheck.views.terminal.words import in_module, more
+from tests.app.stand_in import outcome
 from tests.views.emulations import EMULATIONS
 from tests.views.gates import GATES
 from tests.views.plans import PLANS
@@ -310,9 +311,13 @@ def test_a_damaged_catalogue_says_where(text: str) -> None:
         read_po(text, "x.po")
 
 
-@pytest.mark.parametrize("command", [[], ["scan"], ["gate"], ["db", "import"]])
-def test_help_is_in_chinese(command: list[str]) -> None:
-    told = run(*command, "--help", lang="zh")
+@pytest.mark.parametrize(
+    "command", [[], ["scan"], ["gate"], ["doctor"], ["fleet"], ["fleet", "run"], ["db", "import"]]
+)
+def test_help_is_in_chinese(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, told, error = outcome(["--lang", "zh", *command, "--help"])
+    assert (code, error) == (ExitCode.PASS, "")
     assert "用法：" in told
     assert PROSE.findall(re.sub(r"\bopcheck [a-z ]*", "", told)) == []
     assert all(columns(line) <= 80 or line.startswith("  opcheck ") for line in told.splitlines())

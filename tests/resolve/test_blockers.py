@@ -102,7 +102,9 @@ def test_a_tensor_of_the_host_is_a_condition_of_the_call() -> None:
         "self": made.tensor(), "other": made.tensor("float32", 3, host=True),
     })  # fmt: skip
     (one,) = found(made.trace(mixed), made.matrix("aten::a"))
-    assert (one.cause, one.code, one.op) == (Cause.CONDITION, "host-tensor", "aten::a")
+    assert (one.cause, one.code, one.op, one.text) == (
+        Cause.CONDITION, "host-tensor", "aten::a", "it meets a tensor of the host",
+    )  # fmt: skip
 
 
 def test_where_the_device_branches_otherwise_that_branch_is_what_counts() -> None:

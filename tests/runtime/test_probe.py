@@ -106,7 +106,9 @@ def test_what_was_run_is_not_run_again(host: tuple[Probe, ProbeRequest]) -> None
     found, request = host
     journal, overlay = Path(found.journal), Path(found.overlay)
     lines, text = journal.read_text(), overlay.read_text()
-    assert probe_answer.probe(request) == found
+    phases: list[str] = []
+    assert probe_answer.probe(request, phases.append) == found
+    assert phases == ["looking for the device"]
     assert (journal.read_text(), overlay.read_text()) == (lines, text)
 
 

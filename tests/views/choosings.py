@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from opcheck.commands.choose.answer import UNCOUNTED
 from opcheck.commands.choose.ranking import ranked
 from opcheck.commands.choose.values import Choosing, Way
-from opcheck.costs.roofline import MemoryNeed
+from opcheck.costs.roofline import Bound, Limit, MemoryNeed
 from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Grade
 from opcheck.model.plan import Tier
@@ -46,6 +46,11 @@ _STEP = MemoryNeed(
 CHOOSINGS = {
     "many": _MANY,
     "one": replace(_MANY, choices=ranked([choice("b", offer())]), unknown=()),
+    "computing": replace(
+        _MANY,
+        choices=ranked([choice("b", replace(offer(), bound=Bound(0.002, Limit.COMPUTE)))]),
+        unknown=(),
+    ),
     "train": replace(
         _MANY,
         trace=replace(_REPORT.trace, mode="train", gaps=_GAPS),

@@ -111,7 +111,9 @@ CONTENTS = Contents(
         ConditionGroup("runs-on-aicpu", Verdict.NATIVE, 1),
     ),
     gradients=18,
-    fallback=Fallback(True, "{op} will fall back to run on the CPU.", (PLUGIN,)),
+    fallback=Fallback(
+        True, "{op} will fall back to run on the CPU.", (PLUGIN,), "FALLBACK=0 in the environment"
+    ),
     advisories=(
         Condition("torch-not-paired", Verdict.NATIVE, "{chip} has no package", Confidence.MEDIUM),
     ),

@@ -28,6 +28,13 @@ _SETUP = Setup(
     settings=("source /usr/local/Ascend/ascend-toolkit/set_env.sh",),
     unknown=("a container image of these versions",),
 )
+_BY_IMAGE = Setup(
+    release="1.0",
+    components=(Component("torch", "2.9.0", (_SAID,)),),
+    systems=("Linux",),
+    image="registry.acme.com/torch:1.0",
+    unknown=("a command that installs it from a public index",),
+)
 _PARTS = (
     Part("python", "Python", "3.11.7"),
     Part("system", "Linux", "", "x86_64, glibc 2.36"),
@@ -72,6 +79,9 @@ DOCTORS = {
         targets=(DoctorTarget("ascend-910b@8.x", "ascend", "Huawei Ascend", True, (), _SETUP),),
         written=("Dockerfile", "env.sh"),
     ),
-    "nothing": Doctor("0.1.0", _PARTS[:2]),
+    "nothing": Doctor("0.1.0", (*_PARTS[:2], Part("package", "torch", "", "not installed"))),
+    "image": Doctor(
+        "0.1.0", targets=(DoctorTarget("acme-1", "acme", "acme", True, (), _BY_IMAGE),)
+    ),
     "unsaid": Doctor("0.1.0", targets=(DoctorTarget("acme-1", "acme", "acme", True),)),
 }  # fmt: skip

@@ -97,6 +97,9 @@ FIXES: Mapping[str, Fix] = {
         proof=replace(_PROOF, runs=False),
         report=_REPORT,
     ),
+    "scanned": replace(
+        _PROVED, proof=replace(_PROOF, how="scanned", runs=None, forward=None, backward=None)
+    ),
     "unseen": replace(
         _PROVED,
         files=(),

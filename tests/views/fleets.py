@@ -149,6 +149,10 @@ _CHANGES = TargetChanges(_OLD, _A, 288, (
     _changed("giant", Standing.DEVICE, Standing.NO_ANSWER, reason=from_data("not over after 120 s"),
              because=(Because.DATABASE, Because.OPCHECK)),
 ))  # fmt: skip
+_BETTER = TargetChanges(_OLD, _A, 298, (
+    _changed("quick", Standing.FALLBACK, Standing.DEVICE, went=(_SLOW,)),
+    _changed("back", Standing.NO_ANSWER, Standing.DEVICE, because=()),
+))  # fmt: skip
 _DIFFERENCE = Difference(
     _BEFORE, _RUN, ("new-model",), ("gone-model", "gone-too"), (), (),
     (_CHANGES, TargetChanges(_B, _B, 299, ()), TargetChanges(_C, _C, 299, ())),
@@ -191,6 +195,7 @@ FLEETS: Mapping[str, FleetView] = {
         _DIFFERENCE, new=(), gone=(), targets=(replace(_CHANGES, before=_A), replace(
             _CHANGES, before=_B, after=_B)),
     ),
+    "diff-better": replace(_DIFFERENCE, new=(), gone=(), targets=(_BETTER,)),
     "diff-same": replace(_DIFFERENCE, new=(), gone=(), targets=_DIFFERENCE.targets[1:]),
     "diff-apart": replace(
         _DIFFERENCE, targets=(), new_targets=(_A.target,), gone_targets=(_OLD.target,)

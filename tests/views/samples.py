@@ -466,7 +466,7 @@ EXPLAINED = (
             Condition(
                 "dtype-not-supported",
                 Verdict.UNSUPPORTED,
-                "{argument} has dtype {actual}, which aten::gelu does not take on {chip}.",
+                "{argument} is {actual}, which the kernel gelu is not made for",
                 Confidence.MEDIUM,
                 (Dtype("self", NoneOf(frozenset({"float16", "float32"}))),),
                 (TABLE,),
@@ -482,6 +482,7 @@ EXPLAINED = (
         branches=(),
         registered_in=("6.0.0", "26.1.0"),
         torch_range=("1.8", "2.13"),
+        package="torch_npu",
     ),
     Explanation(
         target=ON_910B,

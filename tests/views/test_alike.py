@@ -2,6 +2,8 @@
 
 import pytest
 
+from opcheck.lang.sentence import Sentence as Told
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.matrix import Condition, Entry, Fallback, SupportMatrix
 from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.target import Target
@@ -66,6 +68,17 @@ def test_the_most_exact_true_wording_is_shown() -> None:
     assert shared(by_operator) == "no kernel for the operator"
     by_tensor = [sentence(f"{name} is float64", "a::b") for name in ("self", "other")]
     assert shared(by_tensor) == "a tensor is float64"
+
+
+def test_whichever_tensor_is_told_in_chinese_too() -> None:
+    template = "{argument} is {actual}, which the kernel does not read: garbage, without an error"
+    read = [
+        sentence(Told(template, argument=name, actual="int64"), "a::b") for name in ("self", "out")
+    ]
+    said = shared(read)
+    assert said == "a tensor is int64, which the kernel does not read: garbage, without an error"
+    with speaking(Language.CHINESE):
+        assert tell(said) == "某个张量为 int64，内核不会读取它：结果无意义，且不报错"
 
 
 BF16 = TensorMeta("bfloat16", (2,), (1,))

@@ -2,8 +2,11 @@
 
 import pytest
 
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
+    ANY,
+    RETURN,
     ArgumentValue,
     Dtype,
     NotDivisible,
@@ -45,6 +48,8 @@ from opcheck.views.conditions import sentence, when
             "dtype of attn_mask: another than that of query",
         ),
         (ArgumentValue("pad", OneOf(frozenset({"True"})), default="True"), "pad: True"),
+        (Dtype(ANY, OneOf(frozenset({"bool"}))), "dtype of any tensor: bool"),
+        (Dtype(RETURN, OneOf(frozenset({"bool"}))), "dtype of the result: bool"),
     ],
 )
 def test_when_a_condition_bites(test: Predicate, expected: str) -> None:
@@ -57,3 +62,11 @@ def test_a_sentence_says_what_must_divide() -> None:
     text = "a size of {argument} is {actual} on {chip}"
     condition = Condition("code", Verdict.FALLBACK, text, Confidence.HIGH, (test,))
     assert sentence([condition], "v4") == "a size of self is no multiple of output_size on v4"
+
+
+def test_a_sentence_without_a_test_is_about_an_input() -> None:
+    text = '{argument} has no elements: "Placeholder tensor is empty!"'
+    said = sentence([Condition("code", Verdict.UNSUPPORTED, text, Confidence.HIGH)], "v4")
+    assert said == 'an input has no elements: "Placeholder tensor is empty!"'
+    with speaking(Language.CHINESE):
+        assert tell(said) == '某个输入没有元素："Placeholder tensor is empty!"'

@@ -208,6 +208,21 @@ def test_a_comment_has_an_end() -> None:
     assert f"and {900 - shown:,} more" in text
 
 
+@pytest.mark.parametrize(
+    ("targets", "more"),
+    [(2, "and 1 more target that fails too\n"), (3, "and 2 more targets that fail too\n")],
+)
+def test_targets_that_have_no_room_are_counted(targets: int, more: str) -> None:
+    many = tuple(finding(f"aten::op{i}", text="Why it does not run. " * 9) for i in range(900))
+    first = report(*many)
+    others = [report(finding(), target=f"ascend-310p@26.{n}.0+torch2.12") for n in range(targets)]
+    both = replace(first, targets=(*first.targets, *(one.targets[0] for one in others[1:])))
+    text = written("markdown", judge(both, Policy(), None, TODAY))
+    assert size(text) <= LIMIT
+    assert text.count("<details") == 1
+    assert more in text
+
+
 def test_what_was_accepted_before_is_named() -> None:
     had = GATES["accepting"].accepted
     assert had is not None

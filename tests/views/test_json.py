@@ -16,6 +16,7 @@ from msgspec.structs import replace
 import opcheck.views
 from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.errors import UsageError
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.emulation import Emulation
 from opcheck.model.report import Report
 from opcheck.model.trace import Compilation, CompiledRegion, Phase
@@ -320,3 +321,24 @@ def test_what_was_to_be_compiled_is_in_the_document() -> None:
     VALIDATOR.validate(json.loads(written))
     assert from_json(written).trace.compiled == regions
     assert "compiled" not in document(STANDARD["mixed"])["trace"]
+
+
+@pytest.mark.parametrize(
+    ("value", "english", "chinese"),
+    [
+        (None, "null", " null"),
+        (7, "7", " 7"),
+        ("text", "a string", "字符串"),
+        ([], "an array", "数组"),
+    ],
+)
+def test_what_stands_in_place_of_an_object_is_told(
+    value: object, english: str, chinese: str
+) -> None:
+    found = document(STANDARD["mixed"])
+    found["trace"] = value
+    with pytest.raises(UsageError) as raised:
+        from_json(json.dumps(found), "r.json")
+    assert raised.value.message == f"r.json.trace: expected an object, got {english}"
+    with speaking(Language.CHINESE):
+        assert tell(raised.value.message) == f"r.json.trace：应为对象，实为{chinese}"

@@ -10,15 +10,15 @@ from rich.cells import cell_len
 
 from opcheck.commands.db.terminal import otherwise
 from opcheck.commands.emulate.views.text import Calls
-from opcheck.model.emulation import Emulation
+from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import Fallback
-from opcheck.model.report import Report
+from opcheck.model.report import Finding, Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.views.formats import Page, command_view, report_view
 from opcheck.views.terminal.notation import encodable, percent, plural, size, source
 from tests.views.emulations import EMULATIONS, NORM, refused, run
-from tests.views.samples import LISTED, STANDARD
+from tests.views.samples import CONV, LISTED, SPLIT, STANDARD, summary
 from tests.views.strategies import emulations, reports
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -123,6 +123,40 @@ def test_any_run_can_be_written(found: Emulation, width: int, verbose: bool) -> 
     assert all(c.isprintable() or c == "\n" for c in text)
     first = "✔" if found.runs else "✘"
     assert text.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("sample", "findings", "line"),
+    [
+        ("all-native", (CONV,), "✔ 1 native; --verbose lists all"),
+        ("all-native", (SPLIT,), "✔ 1 decomposed into native ones; --verbose lists all"),
+        (
+            "all-native",
+            (CONV, SPLIT),
+            "✔ 1 native and 1 decomposed into native ones; --verbose lists all",
+        ),
+        ("compiled", (CONV,), "✔ 1 converted; --verbose lists all"),
+        ("compiled", (SPLIT,), "✔ 1 decomposed into converted ones; --verbose lists all"),
+        (
+            "compiled",
+            (CONV, SPLIT),
+            "✔ 1 converted and 1 decomposed into converted ones; --verbose lists all",
+        ),
+    ],
+)
+def test_what_runs_is_one_line(sample: str, findings: tuple[Finding, ...], line: str) -> None:
+    (target,) = STANDARD[sample].targets
+    found = replace(target, findings=findings, kernels=None, summary=summary(findings))
+    text = report_view("text").render(replace(STANDARD[sample], targets=(found,)))
+    assert [each for each in text.splitlines()[1:] if each.startswith("✔")] == [line]
+
+
+def test_an_error_outside_of_every_module_has_its_line_alone() -> None:
+    ended = EMULATIONS["ended"]
+    site = Site("", "net.py", 7)
+    text = command_view("emulate", "text").render(replace(ended, error_site=site), Page(120))
+    where = next(line for line in text.splitlines() if "net.py" in line)
+    assert where == '  File "net.py", line 7'
 
 
 @pytest.mark.parametrize("sample", EMULATIONS)

@@ -47,6 +47,9 @@ _STUCK = replace(
     tried=12,
 )
 _TO_TORCH = Move(MoveKind.TORCH, _at("26.0.0", "2.9"), (_IDS[Verdict.UNKNOWN],), (), False, 0.6667)
+_TO_RELEASE = Move(
+    MoveKind.RELEASE, _at("26.1.0", "2.10"), (_IDS[Verdict.UNKNOWN],), (), None, 0.75
+)
 _TO_CHIP = Move(
     MoveKind.CHIP,
     _at("26.1.0", "2.12", "910b"),
@@ -64,5 +67,7 @@ UPGRADES: Mapping[str, Upgrade] = {
     "nothing": _NOTHING,
     "stuck": replace(_STUCK, trace=STANDARD["unknown"].trace),
     "moves": _MOVES,
+    "to-torch": replace(_MOVES, moves=(_TO_TORCH,)),
+    "to-release": replace(_MOVES, moves=(_TO_RELEASE,)),
     "breaks": replace(_MOVES, moves=(replace(_TO_CHIP, brings=("aten::nonzero",)),)),
 }

@@ -129,19 +129,13 @@ def _why_unknown(choice: Choice) -> Sentence:
 
 def _near(need: int, offer: Offer) -> Sentence:
     """What a product has in either reading, where its vendor's GB may be larger ones."""
-    has = "it needs {text}, and {text_product} has {text_capacity}"
-    larger = offer.memory.upper if offer.memory else None
-    if larger is not None:
-        has = (
-            "it needs {text}, and {text_product} has {text_capacity}, or {text_larger} if a GB is "
-            "2**30 bytes"
-        )
     return Sentence(
-        has,
+        "it needs {text}, and {text_product} has {text_capacity}, or {text_larger} if a GB is "
+        "2**30 bytes",
         text=size(need),
         text_product=offer.name,
         text_capacity=size(_memory(offer)),
-        text_larger=size(larger or 0),
+        text_larger=size(offer.memory.most if offer.memory else 0),
     )
 
 

@@ -207,7 +207,7 @@ class SourceFile(Struct, frozen=True):
 def find(shown: str, roots: Sequence[Path]) -> Path | str:
     """The file of the user's that reports name so; why there is none, where there is none."""
     if not shown:
-        return "no line of yours is known for it; use --shim"
+        return Sentence("no line of yours is known for it; use --shim")
     for root in roots:
         path = (root / shown).resolve()
         if os.path.isfile(path):

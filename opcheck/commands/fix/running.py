@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from opcheck.commands.emulate.answer import emulate
 from opcheck.commands.fix.suggestions import AppliedSuggestion
 from opcheck.errors import EmulationError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Compared, Label
@@ -143,13 +143,15 @@ def run_both(change: Change, matrix: SupportMatrix, progress: Progress, output: 
         backward.compared() if backward.found else None,
         "" if backward.found else reason,
         ran,
-        "; ".join(notes),
+        chained(notes, "; "),
     )
 
 
-_TOO_OLD = "what the tolerances come to in this model can be told with torch 2.9 or later"
-_ITSELF = "the device itself is off without any change, and that much is allowed"
-_ALONE = "values are those of one process that trains alone: the others are not there to send any"
+_TOO_OLD = Sentence("what the tolerances come to in this model can be told with torch 2.9 or later")
+_ITSELF = Sentence("the device itself is off without any change, and that much is allowed")
+_ALONE = Sentence(
+    "values are those of one process that trains alone: the others are not there to send any"
+)
 
 
 class _Side:
@@ -190,7 +192,7 @@ class _Device:
         ran = self._emulate(self._change.changed, self._change.shims, gradients)
         parts = _parted(ran, sides)
         if ran.finished and not all(map(_Side.allows, sides, parts)):
-            self._progress("running the unchanged model on the emulated device as well")
+            self._progress(Sentence("running the unchanged model on the emulated device as well"))
             plain = self._emulate(self._change.unchanged, (), gradients)
             for side, found in zip(sides, _parted(plain, sides), strict=True):
                 side.limits = side.limits.beside(side.named(found))
@@ -205,7 +207,7 @@ class _Device:
             return ""
         plain = self._emulate(self._change.unchanged, (), gradients=True)
         if plain.finished:  # the change is to blame
-            side.found.append(Difference("gradients on the device", (), "", None))
+            side.found.append(Difference(Sentence("gradients on the device"), (), "", None))
             return ""
         return Sentence("on the emulated device, backward ends early: {text}", text=plain.error)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from opcheck.commands.fleet.values import Blocker, Cause
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import Match
 from opcheck.model.trace import Node, Trace, Use
@@ -125,9 +126,9 @@ def _plain(resolution: Resolution, node: Node) -> _Met:
         cause = Cause.UNKNOWN
     else:
         cause = Cause.KERNEL if resolution.code in _KERNELS else Cause.CONDITION
-    text = (
-        "it meets a tensor of the host" if resolution.code == codes.HOST_TENSOR else resolution.text
-    )
+    text = resolution.text
+    if resolution.code == codes.HOST_TENSOR:
+        text = Sentence("it meets a tensor of the host")
     return _Met(
         resolution.about or str(node.op),
         cause,

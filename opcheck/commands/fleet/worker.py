@@ -26,6 +26,7 @@ from opcheck.commands.fleet.values import Done, Ending, Job, Outcome, TargetResu
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, Stop
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
@@ -83,7 +84,8 @@ class Worker:
             return _failed(error, Outcome(Ending.FAILED))
         except Exception as error:  # a bug of ours over one model is not the others'
             told = f"opcheck failed: {type(error).__name__}: {error}".splitlines()
-            return Outcome(Ending.FAILED, told[-1], "this is a bug in opcheck; please report it")
+            hint = Sentence("this is a bug in opcheck; please report it")
+            return Outcome(Ending.FAILED, told[-1], hint)
 
     @cached_property
     def _database(self) -> Database:

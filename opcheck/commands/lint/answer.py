@@ -118,7 +118,7 @@ def _fixed(
             continue
         source = SourceFile.read(file.shown, file.path.resolve())
         if isinstance(source, str) or source.text != file.text:
-            skipped.append(SkippedFile(file.shown, "it changed while it was read"))
+            skipped.append(SkippedFile(file.shown, Sentence("it changed while it was read")))
         else:
             changed[source] = new
     if request.write:

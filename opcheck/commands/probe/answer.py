@@ -98,7 +98,7 @@ def probe(request: ProbeRequest, progress: Progress = silent) -> Probe:
     named = None if request.target is None else database.resolve(request.target)
     job = _job(database, request, named)
     prober = Prober(job, request.timeout)
-    progress("looking for the device")
+    progress(Sentence("looking for the device"))
     tried, units = prober.survey()
     if not units:
         raise UsageError(

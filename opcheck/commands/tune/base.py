@@ -174,6 +174,11 @@ def first(names: Sequence[str], most: int = PLACES) -> tuple[str, ...]:
     return tuple(names) if left <= 0 else (*names[:most], _and_more(left))
 
 
+def modules(names: Iterable[str]) -> tuple[str, ...]:
+    """The first few modules by name; what no module makes, the model itself does."""
+    return first([name or THE_MODEL for name in sorted(set(names))])
+
+
 def first_of(names: Sequence[str], most: int = PLACES) -> Sentence:
     """The same in a sentence, with commas between them."""
     left = len(names) - most

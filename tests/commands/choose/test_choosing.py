@@ -182,6 +182,11 @@ def test_operators_that_stand_in_the_way_are_counted() -> None:
     ]
 
 
+def test_what_does_not_run_is_said_without_an_operator_where_none_is_to_blame() -> None:
+    (found,) = ranked([choice("a", FAST, way=Way.NOT)])
+    assert found.why == "it does not run; it fits; 1 ms at best"
+
+
 # --- products ------------------------------------------------------------------------------------
 
 PRODUCT = Product("One", figure(80e9, upper=80 * 2**30), figure(1e12), {"float16": figure(1e14)})

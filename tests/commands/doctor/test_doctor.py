@@ -4,10 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.doctor.answer import doctor
 from opcheck.commands.doctor.base import checks
+from opcheck.commands.doctor.setup import set_up
 from opcheck.commands.doctor.values import Doctor, DoctorRequest, Severity
+from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.target import TargetSpec
@@ -86,6 +89,18 @@ TRAPS: dict[str, tuple[Builder, str, tuple[str, str, str]]] = {
     "a C++11 ABI that is refused": (
         lambda made: (cambricon(made), made.torch_again("2.4.1+cpu.cxx11.abi")),
         "cambricon-mlu590", ("torch-build", "error", "torch 2.4.1+cpu.cxx11.abi"),
+    ),
+    "CPU-only torch on an Intel GPU": (
+        lambda made: made.torch("2.8.0+cpu").tool("xpu-smi", "{}"), "intel",
+        ("torch-build", "error", "torch 2.8.0+cpu"),
+    ),
+    "CUDA torch on ROCm": (
+        lambda made: rocm(made, "6.4.1").torch("2.9.1", cuda="12.6"), "amd-mi300x",
+        ("torch-build", "error", "torch 2.9.1"),
+    ),
+    "torch whose files say nothing": (
+        lambda made: nvidia(made).package("torch", "2.13.0"), "nvidia-a100",
+        ("torch-build", "unknown", "torch 2.13.0"),
     ),
     "no torch": (
         lambda made: cann(made, "8.3.RC1"), "ascend-910b", ("torch-build", "error", "torch"),
@@ -261,6 +276,24 @@ def test_a_trap_is_found(trap: str, tmp_path: Path) -> None:
     assert found.passed == ("error" not in worst)
 
 
+@pytest.mark.parametrize(
+    ("trap", "text"),
+    [
+        ("cpu-only torch on NVIDIA", "it was built for the CPU; needed is one for CUDA"),
+        ("CUDA torch under a plugin", "it was built for CUDA; needed is one for the CPU"),
+        ("CPU-only torch on an Intel GPU", "it was built for the CPU; needed is one for XPU"),
+        ("CUDA torch on ROCm", "it was built for CUDA; needed is one for ROCm"),
+        ("torch whose files say nothing", "its files do not say what it was built for"),
+    ],
+)
+def test_what_torch_was_built_for_is_told(trap: str, text: str, tmp_path: Path) -> None:
+    build, target, _ = TRAPS[trap]
+    made = Made(tmp_path / "machine")
+    build(made)
+    (found,) = (f for f in examined(made, target).targets[0].findings if f.code == "torch-build")
+    assert found.text == text
+
+
 def test_every_check_has_a_trap() -> None:
     tried = {expected[0] for _, _, expected in TRAPS.values()} | {"import"}
     assert tried == {check.name for check in checks()}
@@ -357,6 +390,19 @@ def test_unknown_is_no_error(tmp_path: Path) -> None:
     severities = {finding.severity for finding in found.targets[0].findings}
     assert severities == {Severity.UNKNOWN}
     assert found.passed
+
+
+def test_what_no_source_says_of_a_set_is_named() -> None:
+    database = Database.open()
+    vendor, torch = database.environment("ascend"), database.torch_environment()
+    assert vendor is not None
+    nothing = set_up(replace(vendor, pairings=()), torch)
+    assert (nothing.components, nothing.unknown) == ((), ("what goes together",))
+    by_hand = set_up(replace(vendor, install=()), torch)
+    assert (by_hand.commands, by_hand.unknown[0]) == (
+        (),
+        "a command that installs it from a public index",
+    )
 
 
 @pytest.mark.parametrize("name", ["ascend-910b@99.x", "ascend-910b@8.x+torch2.99", "nvidia-a100@1"])

@@ -10,7 +10,9 @@ from opcheck.commands.doctor.base import Ground, judge
 from opcheck.commands.doctor.installation import Imported, Outcome
 from opcheck.commands.doctor.looking import look, with_imports
 from opcheck.commands.doctor.machine import import_all
+from opcheck.commands.doctor.values import Severity
 from opcheck.db.store import Database
+from opcheck.lang.speech import Language, speaking, tell
 from tests.commands.doctor.machines import Made, ascend
 
 TORCH = "class npu:\n    @staticmethod\n    def device_count():\n        return 0\ncuda = npu\n"
@@ -58,6 +60,46 @@ def test_it_is_a_finding(plugin: str, subject: str, text: str, tmp_path: Path) -
     here = with_imports(look(made.machine, [vendor]), made.machine, [vendor], 60)
     found = judge(Ground(here, database.torch_environment(), vendor, "910b"))
     assert [(one.code, one.subject, one.text) for one in found] == [("import", subject, text)]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "text", "chinese"),
+    [
+        (
+            "fails",
+            "importing it fails: RuntimeError: no libascendcl.so",
+            "导入失败：RuntimeError: no libascendcl.so",
+        ),
+        (
+            "crashes",
+            "importing it ends the process: exit code 134: Aborted",
+            "导入使进程结束：exit code 134: Aborted",
+        ),
+        (
+            "hangs",
+            "importing it does not end: no answer within 3 s",
+            "导入没有结束：no answer within 3 s",
+        ),
+    ],
+)
+def test_what_keeps_a_plugin_from_being_imported_is_told(
+    plugin: str, text: str, chinese: str, tmp_path: Path
+) -> None:
+    database = Database.open()
+    vendor = database.environment("ascend")
+    assert vendor is not None
+    made = ascend(Made(tmp_path / "machine"))
+    outcomes = {
+        "torch": Imported("torch", Outcome.LOADED),
+        "torch_npu": Imported("torch_npu", *PLUGINS[plugin][1:]),
+    }
+    here = replace(look(made.machine, [vendor]), imports=outcomes)
+    found = judge(Ground(here, database.torch_environment(), vendor, "910b"))
+    assert [(one.code, one.severity, one.text) for one in found] == [
+        ("import", Severity.ERROR, text)
+    ]
+    with speaking(Language.CHINESE):
+        assert tell(found[0].text) == chinese
 
 
 def test_nothing_is_imported_without_torch(tmp_path: Path) -> None:

@@ -9,16 +9,18 @@ import pytest
 
 from opcheck.commands.repro import answer as repro_answer
 from opcheck.commands.repro.arguments import read_arguments
-from opcheck.commands.repro.values import Argument, ReproRequest
+from opcheck.commands.repro.script import script
+from opcheck.commands.repro.values import Argument, Repro, ReproRequest
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
-from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Constant, TensorMeta
+from opcheck.model.target import Target, TargetSpec
+from opcheck.model.trace import Constant, OpName, TensorMeta
 from opcheck.views.formats import report_view
 from tests.app.stand_in import StandIn, run
 from tests.preloaded import python
+from tests.views.samples import STANDARD
 
 ROOT = Path(__file__).parents[3]
 MODEL = """
@@ -262,3 +264,27 @@ def test_the_command_writes_what_it_is_given(capsys: pytest.CaptureFixture[str])
         databases=("a",),
     )
     assert rooms.asked == [ReproRequest(scan, "aten::gelu")]
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("", "#     python SCRIPT.py                # on mps"),
+        ("torch_npu", "#     python SCRIPT.py                # on npu, after import torch_npu"),
+    ],
+)
+def test_a_script_says_what_it_runs_on(module: str, line: str) -> None:
+    (found,) = (f for f in STANDARD["mixed"].targets[0].findings if f.op == "torchvision::nms")
+    device = "npu" if module else "mps"
+    text = script(
+        Repro(
+            Target("vendor", "chip", "1.0", "2.13", device), OpName.parse(found.op), found, (),
+            strides=True, emulated=False, module=module, package=module.replace("_", "-"),
+            torch_version="2.13.0", opcheck_version="0.1.0",
+        )
+    )  # fmt: skip
+    assert [each for each in text.splitlines() if "SCRIPT.py" in each] == [
+        line,
+        "#     python SCRIPT.py --device cpu   # on the host",
+    ]
+    compile(text, "repro.py", "exec")

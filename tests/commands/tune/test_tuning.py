@@ -25,6 +25,7 @@ from tests.commands.tune.tuned_models import (
     Case,
     attention,
     chip,
+    spoken,
 )
 from tests.resolve.made import condition
 
@@ -37,7 +38,7 @@ def test_every_advice_has_models_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_advice_speaks_of_a_model_that_deserves_it(name: str) -> None:
-    (found,) = SPEAKS[name].advice(name)
+    (found,) = spoken(name)
     assert found.title
     assert found.reason
     assert found.gain.text or found.gain.share is not None
@@ -182,6 +183,12 @@ def test_without_a_rate_nothing_is_said_of_what_filling_up_costs() -> None:
     multiples = replace(TUNED, products=chip(float16=1e9).products)
     (found,) = replace(SPEAKS["tile-multiple"], chip=multiples).advice("tile-multiple")
     assert found.gain == Gain(text="not known: figures of the chip are missing")
+
+
+@pytest.mark.parametrize("name", ["fused-attention", "fused-norm", "fused-rotary"])
+def test_what_no_module_spells_out_the_model_itself_does(name: str) -> None:
+    (found,) = spoken(name)
+    assert found.where == ("(the model)",)
 
 
 class Attends(nn.Module):

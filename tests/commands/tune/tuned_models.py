@@ -1,6 +1,7 @@
 """Small models traced with costs, and chips that are made up, for the tests of advice."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -153,6 +154,14 @@ SPEAKS: Mapping[str, Case] = {
     "training-mode": Case(lambda x: F.dropout(x, 0.5), (ROWS,)),
 }
 """Advice -> a model that deserves it."""
+
+
+@cache
+def spoken(name: str) -> tuple[Advice, ...]:
+    """The advice of a kind on the model that deserves it."""
+    return SPEAKS[name].advice(name)
+
+
 SILENT: Mapping[str, Sequence[Case]] = {
     "batch-size": (
         Case(POINTWISE, (ROWS,)),  # nothing but activations

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.html import page as fleet_page
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Partition, Report
 from opcheck.views.formats import report_view
 from opcheck.views.html.data import SHARED
@@ -16,7 +17,7 @@ from opcheck.views.order import WORST_FIRST
 from opcheck.views.report.html import SCRIPTS, STYLES
 from tests.views.html.parsed import Element, embedded, parsed
 from tests.views.plans import PLANS
-from tests.views.samples import STANDARD
+from tests.views.samples import STANDARD, native
 
 REPORTS = {**STANDARD, **{f"plan-{name}": plan for name, plan in PLANS.items()}}
 BEST_FIRST = tuple(reversed(WORST_FIRST))
@@ -87,6 +88,18 @@ def test_each_operator_is_in_one_cell_of_the_heat_map(sample: str) -> None:
         counted = [re.search(r"of ([\d,]+) operator", label) for label in labels]
         total = sum(int(found[1].replace(",", "")) for found in counted if found)
         assert total == len({finding.op for finding in target.findings})
+
+
+def test_kinds_of_operators_are_told_in_chinese() -> None:
+    ops = ("item", "conv2d", "layer_norm", "lstm.input", "linalg_qr", "zeros", "mm")
+    findings = tuple(native(f"aten::{op}") for op in ops)
+    target = replace(STANDARD["mixed"].targets[0], findings=findings)
+    with speaking(Language.CHINESE):
+        page = page_of(replace(STANDARD["mixed"], targets=(target,)))
+    heads = page.one("table", class_="heat").all("th", scope="col")
+    assert sorted(map(words_of, heads)) == sorted(
+        ["由 Python 读取", "卷积", "归一化", "循环网络", "线性代数", "创建", "矩阵乘"]
+    )
 
 
 def test_the_run_is_drawn_with_its_cuts() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from opcheck.commands.tune.base import Advisor, Ground, first
+from opcheck.commands.tune.base import Advisor, Ground, modules
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.calls import NOT_FUSED
 from opcheck.costs.roofline import Leaf
@@ -59,7 +59,7 @@ class FusedAttention(Advisor):
         )
         yield self.advice(
             "Use fused attention",
-            first(sorted({ground.use(leaf).module for leaf in spelled})),
+            modules(ground.use(leaf).module for leaf in spelled),
             chained([Sentence(softmax, count=f"{calls:,}"), keeps], "; "),
             gain,
             lines=(_ATTENTION_KERNELS[kernel],),
@@ -75,7 +75,7 @@ class FusedAttention(Advisor):
         scores = Sentence("scores move {text}", text=size(moved))
         yield self.advice(
             "Have attention take its fused kernel",
-            first(sorted({ground.use(leaf).module for leaf in apart})),
+            modules(ground.use(leaf).module for leaf in apart),
             chained([finding.reason.text, scores], "; "),
             gain,
             evidence=finding.evidence,
@@ -95,11 +95,11 @@ def _apart(ground: Ground) -> list[Leaf]:
 def _spelled_out(ground: Ground) -> list[Leaf]:
     """Leaves of modules that multiply, take a softmax of what that gave, and multiply again."""
     nodes = ground.running.trace.nodes
-    modules: dict[str, list[Leaf]] = {}
+    by_module: dict[str, list[Leaf]] = {}
     for leaf in ground.leaves:
         if leaf.phase == "forward" and nodes[ground.use(leaf).node].op.base not in _FUSED_CALLS:
-            modules.setdefault(ground.use(leaf).module, []).append(leaf)
-    return [leaf for each in modules.values() if _attends(ground, each) for leaf in each]
+            by_module.setdefault(ground.use(leaf).module, []).append(leaf)
+    return [leaf for each in by_module.values() if _attends(ground, each) for leaf in each]
 
 
 _FUSED_CALLS = frozenset({"scaled_dot_product_attention"})
@@ -180,7 +180,7 @@ class FusedNorm(Advisor):
             return
         yield self.advice(
             "Use the vendor's root-mean-square norm",
-            first(sorted(norms)),
+            modules(norms),
             _reason(plural(count, "norm"), found, moved, kernel, least),
             gain,
             lines=(_NORM_KERNELS[kernel],),
@@ -241,11 +241,8 @@ class FusedRotary(Advisor):
     def advise(self, ground: Ground) -> Iterator[Advice]:
         """Speak of halves that are negated and put in front of the other half."""
         kernel = next((op for op in _ROTARY_KERNELS if op in ground.running.matrix.entries), "")
-        modules: dict[str, list[Leaf]] = {}
-        for leaf in ground.leaves:
-            if leaf.phase is Phase.FORWARD and leaf.verdict.on_device:
-                modules.setdefault(ground.use(leaf).module, []).append(leaf)
-        found = {name: parts for name, each in modules.items() if (parts := _rotary(ground, each))}
+        each_of = _modules(ground)
+        found = {name: parts for name, each in each_of if (parts := _rotary(ground, each))}
         if not kernel or not found:
             return
         leaves = [leaf for each in found.values() for leaf in each]
@@ -259,7 +256,7 @@ class FusedRotary(Advisor):
             return
         yield self.advice(
             "Use the vendor's rotary embedding",
-            first(sorted(found)),
+            modules(found),
             _reason(
                 plural(sum(leaf.count for leaf in halves), "rotation"), leaves, moved, kernel, least
             ),
