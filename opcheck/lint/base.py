@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from opcheck.lang.sentence import Sentence
 from opcheck.lint.python_source import PythonSource
 from opcheck.lint.sources import KernelSource
+from opcheck.model.launches import KernelCode, TritonCompiler
 from opcheck.model.matrix import Compiler
 from opcheck.model.porting import CudaNames, Porting, Span
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -35,6 +36,8 @@ class Sighting(Struct, frozen=True):
     guard: str = ""
     """Why it is not reached where CUDA is missing; "" where it is."""
     spot: Spot | None = None
+    kernel: KernelCode | None = None
+    """What was read of a kernel, where it is one."""
 
 
 class Judgement(Struct, frozen=True):
@@ -57,6 +60,9 @@ class Ground(Struct, frozen=True, dict=True):
     names: CudaNames
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
     """What becomes of code that a back end of ``torch.compile`` is to compile, by its name."""
+    triton: TritonCompiler | None = None
+    """The Triton that compiles for the target, or that there is none; None: nobody has said."""
+    chip: str = ""
 
     @functools.cached_property
     def answered(self) -> Judgement:

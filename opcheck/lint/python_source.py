@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.lint.python_scopes import Scope, caught_by, guarded_by, left_before, scopes_of
 from opcheck.model.porting import Span
 
@@ -53,8 +53,10 @@ class PythonSource:
             raise UnreadableError(
                 Sentence("line {count}: {said}", count=error.lineno or 1, said=error.msg)
             ) from error
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise UnreadableError(str(error) or "it nests too deeply") from error
+        except (RecursionError, MemoryError) as error:
+            raise UnreadableError(Sentence("it nests too deeply")) from error
+        except ValueError as error:
+            raise UnreadableError(verbatim(error)) from error
         return cls(text, tree, watched, packages)
 
     @functools.cached_property

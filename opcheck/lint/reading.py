@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 import opcheck.lint.checks
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.lint.base import Check, Ground, Judgement, Sighting, unreached
 from opcheck.lint.python_source import PythonSource, UnreadableError
 from opcheck.lint.sources import PYTHON, KernelSource, TextFile
@@ -119,7 +119,8 @@ def look(
             quiet = in_kernels(file.text)
     except UnreadableError as error:
         return SkippedFile(
-            file.shown, Sentence("it is not Python as this Python reads it: {text}", text=error)
+            file.shown,
+            Sentence("it is not Python as this Python reads it: {said}", said=sentence_of(error)),
         )
     except RecursionError:
         return SkippedFile(file.shown, "it nests too deeply")

@@ -4,10 +4,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from opcheck.lang.sentence import Sentence
+from opcheck.kernel_code.compare import judge
+from opcheck.kernel_code.triton_names import decorator_of, functions, imported
+from opcheck.kernel_code.triton_reader import kernels_in
 from opcheck.lint.base import Check, Ground, Judgement, Sighting
 from opcheck.lint.python_source import PythonSource
 from opcheck.lint.sources import KernelSource
+from opcheck.model.launches import Launch
 from opcheck.model.verdict import Confidence, Verdict
 
 _KERNEL = re.compile(
@@ -119,38 +122,32 @@ class PtxAssembly(Check):
         return Judgement(Verdict.UNSUPPORTED, "is PTX, which only NVIDIA's devices run")
 
 
-_JIT = frozenset({"triton.jit", "triton.runtime.jit.jit"})
-_PACKAGE = "triton"
+_HERE = "the source that is read"
+"""What stands for the file of a kernel: a sighting knows its own place."""
 
 
 class TritonKernel(Check):
-    """A function under ``@triton.jit``."""
+    """A function under ``@triton.jit``, with what it calls of ``triton.language``."""
 
     name = "triton-kernel"
 
     def in_python(self, source: PythonSource) -> Iterator[Sighting]:
         """Every such function."""
-        for node in source.nodes:
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            for decorator in node.decorator_list:
-                called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if source.meaning(called) in _JIT:
-                    yield Sighting(source.span(decorator), f"@triton.jit {node.name}")
+        names = imported(source.tree)
+        read = kernels_in(source.tree, _HERE)
+        for function in functions(source.tree, names):
+            decorator = decorator_of(function, names)
+            if decorator is not None:
+                written = f"@triton.jit {function.name}"
+                yield Sighting(source.span(decorator), written, kernel=read[function.name])
 
-    def judge(self, seen: Sighting, ground: Ground) -> Judgement:
-        """Triton itself compiles for some; others have a fork of it, or nothing."""
-        package, words = ground.names.packages[_PACKAGE], ground.porting
-        if words.vendor in package.vendors:
-            return Judgement(Verdict.NATIVE, package.text, evidence=package.evidence)
+    def judge(self, seen: Sighting, ground: Ground) -> Judgement | None:
+        """What the target's Triton has of it, whatever tensors it is launched with."""
+        if seen.kernel is None:
+            return None
+        found = judge(Launch(seen.kernel, ""), ground.triton, ground.porting.vendor, ground.chip)
         return Judgement(
-            Verdict.UNKNOWN,
-            Sentence(
-                "Triton {said}; {vendor} needs a back end of its own",
-                said=package.text,
-                vendor=words.vendor,
-            ),
-            "", Confidence.MEDIUM, evidence=package.evidence,
+            found.verdict, found.text, "", found.confidence, evidence=found.evidence
         )  # fmt: skip
 
 

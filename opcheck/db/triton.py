@@ -1,0 +1,94 @@
+"""The Triton that compiles for a target, from the table of all vendors'."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from opcheck.db.reading import Citations
+from opcheck.db.versions import major_minor
+from opcheck.lang.sentence import from_data
+from opcheck.model.launches import SourceBuilder, TritonCompiler, TritonOperation
+from opcheck.model.target import Target
+from opcheck.model.verdict import Evidence, Method
+
+
+def triton_of(target: Target, said: Mapping[str, Any]) -> TritonCompiler | None:
+    """What there is; None where nobody has said anything. The first entry that fits holds."""
+    cited = Citations(said["sources"])
+    for compiler in said["compilers"]:
+        if _is_of(compiler, target):
+            return _compiler(compiler, target, said["languages"], cited)
+    return None
+
+
+def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | None:
+    """What becomes of CUDA C++ there; None where nobody has said anything."""
+    found = said["cuda_sources"].get(target.vendor)
+    if found is None:
+        return None
+    return SourceBuilder(
+        builds="error" not in found,
+        evidence=Citations(said["sources"]).all(
+            found["at"], Method(found.get("method", Method.REGISTERED))
+        ),
+        converts=found.get("converts", False),
+        error=from_data(found.get("error", "")),
+    )
+
+
+def _is_of(compiler: Mapping[str, Any], target: Target) -> bool:
+    return (
+        compiler["vendor"] == target.vendor
+        and target.sdk in compiler.get("releases", (target.sdk,))
+        and target.chip in compiler.get("chips", (target.chip,))
+        and major_minor(target.torch) in compiler.get("torch", (major_minor(target.torch),))
+    )
+
+
+def _compiler(
+    compiler: Mapping[str, Any], target: Target, languages: Mapping[str, Any], cited: Citations
+) -> TritonCompiler:
+    method = Method(compiler.get("method", Method.REGISTERED))
+    programs = compiler.get("programs", {})
+    return TritonCompiler(
+        package=compiler.get("package", ""),
+        evidence=cited.all(compiler["at"], method),
+        operations=dict(_operations(compiler, languages, cited)),
+        without=dict(_without(compiler, target, cited)),
+        computed=frozenset(
+            dtype for dtype, said in compiler.get("without", {}).items() if said.get("named")
+        ),
+        error=from_data(compiler.get("error", "")),
+        not_installed=from_data(compiler.get("not_installed", "")),
+        most_programs=programs.get("most", 0),
+        at_most=cited.all(programs.get("at", ()), Method.DOCUMENTED),
+        unless=programs.get("unless", ""),
+        doubt=from_data(compiler.get("doubt", "")),
+    )
+
+
+def _operations(
+    compiler: Mapping[str, Any], languages: Mapping[str, Any], cited: Citations
+) -> Iterator[tuple[str, TritonOperation]]:
+    """By name: what the languages list, then what is said of single functions."""
+    for name in compiler.get("languages", ()):
+        listed = TritonOperation(cited.all(languages[name]["at"], Method.REGISTERED))
+        yield from ((function, listed) for function in languages[name]["names"])
+        for function, said in languages[name].get("operations", {}).items():
+            yield function, _operation(said, cited)
+
+
+def _operation(said: Mapping[str, Any], cited: Citations) -> TritonOperation:
+    return TritonOperation(
+        evidence=cited.all(said["at"], Method.DOCUMENTED),
+        dtypes=frozenset(said["dtypes"]) if "dtypes" in said else None,
+        refuses=frozenset(said.get("refuses", ())),
+        texts={key: frozenset(only) for key, only in said.get("texts", {}).items()},
+    )
+
+
+def _without(
+    compiler: Mapping[str, Any], target: Target, cited: Citations
+) -> Iterator[tuple[str, tuple[Evidence, ...]]]:
+    for dtype, said in compiler.get("without", {}).items():
+        if target.chip in said["chips"]:
+            yield dtype, cited.all(said["at"], Method.REGISTERED)

@@ -1,0 +1,147 @@
+"""Kernels that a model brings itself: what their code asks of a compiler, and how they are called.
+
+They reach a device past PyTorch's dispatcher, so that no operator of PyTorch stands for them.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from opcheck.model.verdict import Evidence
+
+
+class Language(StrEnum):
+    """What a kernel is written in; the namespace of what stands for its operator in a finding."""
+
+    TRITON = "triton"
+    CUDA = "cuda"
+    """CUDA C++, in a file or in a string."""
+    CPP = "cpp"
+    """C++ for the host, with PyTorch's headers."""
+
+
+class Operation(Struct, frozen=True, order=True):
+    """One function of ``triton.language`` that a kernel calls."""
+
+    name: str
+    """Below ``triton.language``: ``load``, ``math.exp``, ``extra.libdevice.tanh``."""
+    line: int
+    """Where the file calls it first in this way."""
+    of: tuple[str, ...] = ()
+    """Whose dtype its operands have: parameters of the kernel (what they point to), and dtypes as
+    torch names them; sorted. () where that was not followed."""
+    given: tuple[tuple[str, str], ...] = ()
+    """Keyword arguments that are texts, with their values, sorted."""
+
+
+IMPORT = "import"
+"""What stands for the name of a kernel where a file only imports what kernels are written in; a
+keyword of Python's, so that no kernel has it."""
+
+
+class KernelCode(Struct, frozen=True, order=True):
+    """What the source of one kernel says."""
+
+    name: str
+    file: str
+    """As reports show it; "" where its source is not known."""
+    line: int
+    """Of its ``def``; 0 where that is not known."""
+    language: Language = Language.TRITON
+    parameters: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    """Parameters that are ``tl.constexpr``."""
+    operations: tuple[Operation, ...] = ()
+    """Sorted; what it calls of the same file's functions is among them."""
+    dtypes: tuple[str, ...] = ()
+    """Dtypes that it names, as torch names them, sorted."""
+    unread: tuple[str, ...] = ()
+    """Functions that it calls and whose source was not read, as it names them, sorted."""
+
+    @property
+    def operator(self) -> str:
+        """What stands for an operator in a finding: ``triton::add_kernel``."""
+        return f"{self.language}::{self.name}"
+
+    @property
+    def writes(self) -> frozenset[str] | None:
+        """Parameters whose tensors it writes to; None where that was not followed."""
+        stores = [each for each in self.operations if _writes(each.name)]
+        if self.unread or not stores or not all(each.of for each in stores):
+            return None
+        return frozenset(name for each in stores for name in each.of)
+
+
+def _writes(operation: str) -> bool:
+    return operation.startswith(("store", "atomic_"))
+
+
+class Launch(Struct, frozen=True, order=True):
+    """One place that launches a kernel, with arguments of one kind."""
+
+    kernel: KernelCode
+    where: str
+    """Module path, or file:line."""
+    phase: str = "forward"
+    """``forward``, ``backward`` or ``optimizer``."""
+    dtypes: tuple[tuple[str, str], ...] = ()
+    """Parameter that was given a tensor -> its dtype, in the order of the parameters."""
+    constants: tuple[tuple[str, str], ...] = ()
+    """Parameter that is ``tl.constexpr`` -> its value, as text; sorted."""
+    programs: int = 0
+    """How many instances run at once at most: the product of the grid; 0 where it is not known."""
+    count: int = 1
+
+
+class SourceBuilder(Struct, frozen=True):
+    """What becomes of CUDA C++ that is to be built for a target."""
+
+    builds: bool
+    evidence: tuple[Evidence, ...]
+    converts: bool = False
+    """Whether it is turned into HIP before."""
+    error: str = ""
+    """What it says where nothing builds it."""
+
+
+class TritonOperation(Struct, frozen=True):
+    """What a compiler's table says of one function of ``triton.language``."""
+
+    evidence: tuple[Evidence, ...]
+    dtypes: frozenset[str] | None = None
+    """Those that it is said to take, as torch names them; None where nobody has said."""
+    refuses: frozenset[str] = frozenset()
+    """Those that the device cannot do; of the others nobody has said anything."""
+    texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Keyword argument -> the only texts that it takes."""
+
+
+class TritonCompiler(Struct, frozen=True):
+    """The Triton that compiles for a target, or that there is none."""
+
+    package: str
+    """What brings it: ``triton``, ``triton-ascend``; "" where there is none."""
+    evidence: tuple[Evidence, ...]
+    operations: Mapping[str, TritonOperation] = field(default_factory=dict)
+    """By name below ``triton.language``; of others nobody has said anything."""
+    without: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+    """Dtypes, as torch names them, for which it raises on the target's chip."""
+    not_installed: str = ""
+    """What an import says where no package of it is published for the device's hosts."""
+    computed: frozenset[str] = frozenset()
+    """Those of them that it loads and stores, and raises for where the kernel itself names them."""
+    error: str = ""
+    """What a launch says where there is none, or none for the target's chip."""
+    most_programs: int = 0
+    """The largest product of a grid; 0 where nobody has said."""
+    at_most: tuple[Evidence, ...] = ()
+    """Who says so."""
+    unless: str = ""
+    """What lifts that limit: ``X=1``."""
+    doubt: str = ""
+    """Why nobody has said that it is for this very target; "" where somebody has."""
+
+    def operation(self, name: str) -> TritonOperation | None:
+        """What is known of a function, which ``triton.language.math`` may have as well."""
+        return self.operations.get(name) or self.operations.get(name.removeprefix("math."))
