@@ -13,6 +13,7 @@ from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.outputs.unknown import UnknownResult
+from opcheck.trace.running.distributed import as_sharded
 from opcheck.trace.running.eager import asks_for_other
 from opcheck.trace.running.model_state import forget, fresh_copy, on_device
 
@@ -83,7 +84,7 @@ def _once(
 ) -> tuple[Engine, Exception | None]:
     inputs = on_device((tuple(args), dict(kwargs)), engine.device)
     try:
-        with engine.running(until=_once.__code__):
+        with engine.running(until=_once.__code__), as_sharded(module, engine.quiet()):
             play(module, engine, *inputs)
     except (TraceError, MemoryError):
         raise

@@ -9,35 +9,26 @@ wrappers run, its C++ reducer too. What they send ends at the traced device: the
 torch's ``fake`` one, which has no peers. Private torch API used here, checked on 2.13.0:
 ``torch.testing._internal.distributed.fake_pg``, ``alloc_storage`` and ``free_storage`` of
 ``torch.distributed.fsdp._fully_shard._fsdp_param`` (the traced device's tensors own no memory to
-give back), ``FSDPParam.reset_sharded_param`` there (which asks only plain tensors whether they are
-as it left them) and ``ShardingPropagator._propagate_tensor_meta_non_cached`` (which runs operators
-on tensors of no device to learn their shapes).
+give back) and ``FSDPParam.reset_sharded_param`` there (which asks only plain tensors whether they
+are as it left them).
 """
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 import torch
 from torch import nn
-from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
 from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
-from opcheck.trace.device.state import now
+from opcheck.model.sharding import SHARDED, Sharding
 from opcheck.trace.device.tensors import DeviceTensor
 
 FULLY_SHARDED = "fsdp"
 """Namespace of operators that ``fully_shard`` registers, in Python, for every device."""
-
-
-def hands_on(types: Sequence[type]) -> bool:
-    """Whether a call is of DTensors, which make calls of the parts that they hold."""
-    module: Any = sys.modules.get("torch.distributed.tensor")
-    return module is not None and any(issubclass(kind, module.DTensor) for kind in types)
 
 
 def taken_apart(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -136,29 +127,50 @@ def wrapped(module: nn.Module, how: str) -> Iterator[nn.Module]:
 
 def _fully_sharded(module: nn.Module) -> nn.Module:
     """Shard each layer of a list of layers, then all that is left, as PyTorch's guide does."""
-    from torch.distributed.fsdp import fully_shard
-
     for part in [part for part in module.modules() if isinstance(part, nn.ModuleList)]:
         for layer in part:
             if any(True for _ in layer.parameters()) and not isinstance(layer, nn.ModuleList):
-                fully_shard(layer)
-    fully_shard(module)
+                _fully_shard(layer)
+    _fully_shard(module)
     return module
+
+
+def _fully_shard(module: Any, **options: Any) -> None:
+    from torch.distributed.fsdp import fully_shard
+
+    getattr(fully_shard, "at_once", fully_shard)(module, **options)
+
+
+@contextmanager
+def as_sharded(module: nn.Module, quiet: AbstractContextManager[None]) -> Iterator[None]:
+    """Shard what the model's own code asked ``fully_shard`` to, on the device; inside the block.
+
+    Inside ``quiet`` nothing is recorded: it is part of how the model is made.
+    """
+    asked: dict[Sharding, list[nn.Module]] = {}
+    for part in module.modules():
+        sharding = vars(part).get(SHARDED)
+        if sharding is not None:
+            asked.setdefault(sharding, []).append(part)
+    if not asked:
+        yield
+        return
+    with ExitStack() as stack:
+        stack.enter_context(among_processes())
+        stack.enter_context(_owning_no_memory())
+        with quiet:
+            for sharding, parts in sorted(asked.items(), key=lambda item: item[0].number):
+                named = dict(parts[0].named_parameters())
+                ignored = {named[name] for name in sharding.ignored if name in named}
+                options = {"ignored_params": ignored} if ignored else {}
+                given = parts if len(parts) > 1 else parts[0]
+                _fully_shard(given, **options, **sharding.options)
+        yield
 
 
 @contextmanager
 def _owning_no_memory() -> Iterator[None]:
     from torch.distributed.fsdp._fully_shard import _fsdp_param
-    from torch.distributed.tensor._sharding_prop import ShardingPropagator
-
-    name = "_propagate_tensor_meta_non_cached"
-    shapes: Any = getattr(ShardingPropagator, name)
-
-    def unseen(*args: Any, **kwargs: Any) -> Any:
-        engine = now()
-        aside = nullcontext() if engine is None else engine.device_kernels.views_left_to_cpp()
-        with _disable_current_modes(), aside:
-            return shapes(*args, **kwargs)
 
     resets: Any = _fsdp_param.FSDPParam.reset_sharded_param
 
@@ -170,7 +182,6 @@ def _owning_no_memory() -> Iterator[None]:
         patch.object(_fsdp_param, "alloc_storage", lambda tensor: None),
         patch.object(_fsdp_param, "free_storage", lambda tensor: None),
         patch.object(_fsdp_param.FSDPParam, "reset_sharded_param", reset),
-        patch.object(ShardingPropagator, name, unseen),
         patch.object(DeviceTensor, "shown", None),  # fully_shard asks C++ which device it is on
     ):
         yield

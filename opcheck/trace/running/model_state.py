@@ -31,6 +31,7 @@ from opcheck.trace.device.sparse import SPARSE, sparse_tensor
 from opcheck.trace.device.state import living
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
+from opcheck.trace.running import parallel
 from opcheck.trace.running.eager import mark_compiled
 
 _OWN = frozenset(vars(nn.Module()))
@@ -51,7 +52,8 @@ def fresh_copy(module: nn.Module) -> nn.Module:
     Its tensors are on the traced device by now, so that copying moves no values.
     """
     try:
-        made = _copy(module)
+        with parallel.shared(module) as memo:
+            made = _copy(module, memo)
     except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
         _placed.clear()  # the run has them themselves
         return module
@@ -64,11 +66,11 @@ def copied(module: nn.Module) -> nn.Module:
     return copy.deepcopy(module, computed(*module.modules()))
 
 
-def _copy(module: nn.Module) -> nn.Module:
+def _copy(module: nn.Module, known: dict[int, Any]) -> nn.Module:
     # mypy doubts that a class is hashable
     plain = [m for m in module.modules() if _is_plain(type(m))]  # type: ignore[arg-type]
     memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in plain}
-    memo |= computed(*module.modules())
+    memo |= computed(*module.modules()) | known
     for part in plain:
         state = {}
         for name, value in part.__getstate__().items():
@@ -104,6 +106,9 @@ def on_device(value: Any, device: torch.device) -> Any:
 def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     if isinstance(tensor, DeviceTensor):
         return tensor
+    if parallel.in_parts(tensor):
+        whole: Tensor = parallel.with_part(tensor, lambda part: _moved(part, device))
+        return whole
     if tensor.layout is not torch.strided:
         known = tensor.layout in SPARSE and tensor.device.type == "cpu"
         return sparse_tensor(tensor.detach().clone(), device) if known else tensor

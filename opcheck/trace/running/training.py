@@ -22,6 +22,7 @@ from opcheck.errors import TraceError
 from opcheck.model.trace import Phase
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.running.attempt import RunModel
+from opcheck.trace.running.parallel import holds_parts
 from opcheck.trace.running.training_step import TrainingStep, differentiable
 from opcheck.trace.torch_internals.overrides import Gradient, kept_whole, overriding, taken_apart
 
@@ -73,7 +74,9 @@ class Heard:
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
     ) -> Any:
         """Run a composite as what it is made of, having noted that it was called."""
-        return run() if self.engine is None else self.engine.taken_apart(func, args, kwargs, run)
+        if self.engine is None or holds_parts(args, kwargs):
+            return run()
+        return self.engine.taken_apart(func, args, kwargs, run)
 
     def kernel_ran(self, op: str) -> None:
         """The vendor's own kernel ``op`` runs now."""

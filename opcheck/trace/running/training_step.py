@@ -25,6 +25,8 @@ Begins = Callable[[Phase], None]
 """Told which phase begins."""
 Ended = Callable[[torch.optim.Optimizer], None]
 """Told that a step is over, while its optimizer and the gradients are there."""
+Ready = Callable[[], None]
+"""Told that the gradients are as optimizers take them, which may change them."""
 
 Loss = Callable[[Any], Any]
 """Makes the loss of a model's output."""
@@ -78,6 +80,7 @@ class TrainingStep(Struct, frozen=True):
         kwargs: Mapping[str, Any],
         begins: Begins,
         ended: Ended = lambda _: None,
+        ready: Ready = lambda: None,
     ) -> Any:
         """Train ``module`` by one step and give its output; the loss is part of the forward.
 
@@ -101,7 +104,7 @@ class TrainingStep(Struct, frozen=True):
         if self.checkpointing:
             compute_again(module)
         with wrapped(module, self.wrap) as parallel:
-            return self._run(parallel, args, kwargs, begins, ended)
+            return self._run(parallel, args, kwargs, begins, ended, ready)
 
     def _run(
         self,
@@ -110,6 +113,7 @@ class TrainingStep(Struct, frozen=True):
         kwargs: Mapping[str, Any],
         begins: Begins,
         ended: Ended,
+        ready: Ready,
     ) -> Any:
         trained = [p for p in module.parameters() if p.requires_grad]
         device_type = trained[0].device.type
@@ -130,7 +134,7 @@ class TrainingStep(Struct, frozen=True):
         begins(Phase.BACKWARD)
         (loss if scaler is None else scaler.scale(loss)).backward()
         begins(Phase.OPTIMIZER)
-        self._step(optimizers, trained, scaler)
+        self._step(optimizers, trained, scaler, ready)
         for optimizer in optimizers:
             ended(optimizer)
         return output
@@ -152,12 +156,14 @@ class TrainingStep(Struct, frozen=True):
         optimizers: Sequence[torch.optim.Optimizer],
         trained: list[nn.Parameter],
         scaler: torch.amp.GradScaler | None,
+        ready: Ready,
     ) -> None:
         if scaler is not None:
             for optimizer in optimizers:
                 scaler.unscale_(optimizer)
         if self.clip is not None:
             nn.utils.clip_grad_norm_(trained, self.clip)
+        ready()
         for optimizer in optimizers:
             if scaler is None:
                 optimizer.step()
