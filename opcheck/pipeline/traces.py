@@ -13,6 +13,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
 from opcheck.pipeline.database import Progress
+from opcheck.pipeline.older_torch import with_older
 from opcheck.sandbox import command_line
 from opcheck.source.user_code import is_code
 
@@ -90,7 +91,7 @@ def worked(
     plan: bool = False,
     costs: bool = False,
 ) -> tuple[WorkResult, ...]:
-    """The model traced by torch, once for each device type.
+    """The model traced by torch, once for each device type, and for each older torch that differs.
 
     With suggestions, or with what calls cost, where that is asked for.
     """
@@ -103,7 +104,9 @@ def worked(
         request.rules,
         costs,
     )
-    return run.run(asked, progress=progress, output=output)
+    results = run.run(asked, progress=progress, output=output)
+    # what the model prints was heard, and the stages are the same again
+    return with_older(results, asked, matrices, run.run, progress)
 
 
 def gathered(results: Sequence[WorkResult]) -> Scanned:
