@@ -58,6 +58,9 @@ class Loaded(Struct, frozen=True):
     """Layers that the user's own model has in training mode, and that compute otherwise then."""
     unseen: tuple[Gap, ...] = ()
     """What no run of the module can see: kernels for weights that its config says are packed."""
+    imports: tuple[tuple[str, str, int], ...] = ()
+    """Packages that are not published for every platform, and without which the code does not load:
+    package, file and line of the import."""
 
 
 class LoadOptions(Struct, frozen=True):

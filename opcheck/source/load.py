@@ -62,9 +62,11 @@ def load(text: str, options: LoadOptions) -> Loaded:
     source = select(text)
     source.check(text, options)
     from opcheck.source.building import processes, torchvision_operators  # torch, only for work
+    from opcheck.source.building.stand_ins import extensions, imports
 
     torchvision_operators.prepare()
     processes.prepare()
+    extensions.prepare()
     stand_ins = None
     if options.libraries is not None:
         from opcheck.source.building.stand_ins import finder
@@ -75,4 +77,8 @@ def load(text: str, options: LoadOptions) -> Loaded:
     loaded = source.load(text, options)
     torchvision_operators.settle()
     absent = stand_ins.notes() if stand_ins is not None else ()
-    return replace(loaded, notes=(*loaded.notes, *absent, *processes.notes()))
+    return replace(
+        loaded,
+        notes=(*loaded.notes, *absent, *processes.notes()),
+        imports=imports.needed(source.path(text), stand_ins),
+    )

@@ -94,6 +94,7 @@ _FILES = {
     "quant_config.json": "awq",
     "hf_quant_config.json": "modelopt",
     "quanto_qmap.json": "quanto",
+    "quant_model_description.json": "msmodelslim",
 }
 """Files beside a config that libraries wrote before it was in the config -> which method's."""
 _FLAGS = {"load_in_8bit": "bitsandbytes", "load_in_4bit": "bitsandbytes"}
@@ -116,7 +117,7 @@ def quantised_weights(path: Path, config: Mapping[str, Any]) -> tuple[Gap, ...]:
     """
     found: dict[Gap, None] = {}
     for place, value in _sections(config, "", 0):
-        why = refused(_method(value), value)
+        why = refused(method_of(value), value)
         if why is not None:
             raise SourceError(
                 Sentence("{text_file}: {place}: {why}", text_file=path, place=place, why=why),
@@ -186,13 +187,13 @@ def _beside(path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _gap(where: str, section: Mapping[str, Any]) -> Gap:
-    method = _method(section)
+    method = method_of(section)
     reason = Sentence(_BY_METHOD, method=method) if method else _BY_SOMETHING
     return Gap(where, reason, QUANTISED)
 
 
-def _method(section: Mapping[str, Any]) -> str:
-    """The name of the method; "" where the config gives none."""
+def method_of(section: Mapping[str, Any]) -> str:
+    """The name of a section's method; "" where the config gives none."""
     named = [section[key] for key in _METHODS if key in section]
     named += [method for flag, method in _FLAGS.items() if section.get(flag)]
     for value in named:

@@ -1,9 +1,12 @@
 """A live module is traced on a copy."""
 
+import pytest
 import torch
 from torch import nn
 
+from opcheck.errors import SourceError
 from opcheck.source.building.ready import load_live
+from tests.lang.told import in_chinese
 
 
 def test_the_module_is_left_as_it_is() -> None:
@@ -29,6 +32,13 @@ def test_inputs_come_in_every_form_or_are_told() -> None:
     assert load_live(module, None).notes == (
         "no inputs given: 1x3:float32, as the module (Linear) wants",
     )
+
+
+def test_what_are_no_inputs_is_refused_as_that_of_the_call() -> None:
+    with pytest.raises(SourceError) as refused:
+        load_live(nn.Linear(3, 4), 3)
+    assert refused.value.message == "the call gives inputs of type int"
+    assert in_chinese([refused.value.message]) == ["该调用给出的输入类型为 int"]
 
 
 def test_a_graph_of_torch_fx_is_a_module_like_any_other() -> None:

@@ -65,6 +65,31 @@ def sets():
     return [(torch.ones(2, 4),), (torch.ones(3, 4),)]
 
 
+def meshed():
+    dist.init_process_group("nccl")
+    dist.init_device_mesh("cuda", (2, 2))
+    return Net(), torch.ones(2, 4)
+
+
+class Asks(nn.Module):
+    def forward(self, x):
+        sizes = [None]
+        dist.broadcast_object_list(sizes, src=1)
+        return x[: sizes[0]]
+
+
+def asks():
+    dist.init_process_group("nccl", world_size=2, rank=0)
+    return Asks(), torch.ones(2, 4)
+
+
+def fsdp():
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    dist.init_process_group("nccl", world_size=2, rank=0)
+    return FullyShardedDataParallel(Net()), torch.ones(2, 4)
+
+
 def launched():
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     return Net(), torch.ones(2, 4)
@@ -126,3 +151,33 @@ def test_what_a_launcher_sets_is_named_where_it_is_missing(
 ) -> None:
     assert run(["scan", "net.py:launched", "-t", "ascend-910b"]) == ExitCode.MODEL
     assert "as torchrun does" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_mesh_says_how_many_there_are_where_nothing_else_does(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "scan net.py:meshed -t ascend-910b --timeout 120 --format json"
+    assert run(line.split()) == ExitCode.PASS
+    report = json.loads(capsys.readouterr().out)
+    assert report["trace"]["notes"] == [
+        "makes a mesh of 4 devices: run as number 0 of as many processes, the others are not there"
+    ]
+    found = {finding["op"]: finding for finding in report["targets"][0]["findings"]}
+    assert found["aten::cat"]["uses"][0]["inputs"][0].count("float32[") == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("asks", "broadcast_object_list waits for an object of process 1, which is not there"),
+        ("fsdp", "leave FullyShardedDataParallel out, and scan with --train --step wrap=fsdp2"),
+    ],
+)
+def test_what_needs_another_process_or_device_is_named(
+    model: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    assert run(["scan", f"net.py:{name}", "-t", "ascend-910b"]) == ExitCode.MODEL
+    said = " ".join(capsys.readouterr().err.split())
+    assert text in said

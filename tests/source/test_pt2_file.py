@@ -9,6 +9,7 @@ import pytest
 
 from opcheck.errors import SourceError
 from opcheck.source.pt2.file import read_program
+from tests.lang.told import in_chinese
 from tests.source.pt2_files import PROGRAM, archive_of
 
 VERSION = {"major": 8, "minor": 20}
@@ -88,6 +89,7 @@ def test_a_file_that_names_no_torch_says_so(tmp_path: Path) -> None:
     found = read_program(archive_of(tmp_path / "m.pt2", {PROGRAM: program(torch_version="")}))
     assert found.torch_version == ""
     assert found.notes == ("the file does not say which torch wrote it",)
+    assert in_chinese(found.notes) == ["文件没有说明由哪个 torch 写出"]
 
 
 @pytest.mark.parametrize("version", ["[" * 4000, "../2.13", "2.13/../../x", "2.1\x1b[2J", "*"])

@@ -15,6 +15,7 @@ from opcheck.model.trace import Constant, Gap, OpName, TensorMeta
 from opcheck.source.pt2.file import SCHEMA_MAJORS
 from opcheck.source.pt2.graph import GraphCall, GraphTrace, read_trace
 from opcheck.source.pt2.values import DTYPES, LAYOUTS, MEMORY_FORMATS
+from tests.lang.told import in_chinese
 from tests.source.pt2_files import (
     Branching,
     Sized,
@@ -96,6 +97,7 @@ def test_both_branches_are_read(tmp_path: Path) -> None:
         "aten::mul.Tensor",
     ]  # fmt: skip
     assert trace.notes == ("every branch of a conditional is counted; a run takes one of them",)
+    assert in_chinese(trace.notes) == ["条件的每个分支都计入；实际运行只走其中之一"]
     (cond,) = by_op(trace, "higher_order::cond")
     assert cond.arguments == (
         ("0", TensorMeta("bool", (), ())),

@@ -50,7 +50,7 @@ POOLING = ("Pooling", {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tok
 
 
 def test_the_whole_pipeline_is_loaded_with_a_mask_as_the_tokenizer_gives(tmp_path: Path) -> None:
-    dense = {"in_features": WIDTH, "out_features": 3, "activation_function": "torch.nn.ReLU"}
+    dense = {"in_features": WIDTH, "out_features": 3, "activation_function": "torch.nn.Tanh"}
     write(tmp_path, POOLING, ("Dense", dense), ("LayerNorm", {"dimension": 3}), ("Normalize", {}))
     options = LoadOptions(weights=True)
     found = TransformersConfig().load(str(tmp_path), options)

@@ -173,7 +173,6 @@ def test_a_file_that_changed_is_looked_at_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (write(b"GGUF\x03\x00\x00\x00\x00"), "GGUF 权重"),
         (write(b"\x89HDF\r\n\x1a\n\x00"), "HDF5 权重"),
         (save([torch.ones(2)]), "单独的张量"),
     ],

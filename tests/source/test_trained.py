@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
+from tests.lang.told import in_chinese
 
 TRAINED = LoadOptions(train=True, own_loss=True)
 VALUES = replace(TRAINED, weights=True)
@@ -29,6 +30,7 @@ def test_a_detector_is_trained_on_boxes_and_what_lies_in_them(
 ) -> None:
     loaded = load(f"torchvision:{name}", TRAINED)
     assert loaded.notes == ("trained on its own loss, of two boxes in each of two images",)
+    assert in_chinese(loaded.notes) == ["以其自身的损失训练：两幅图像，各有两个框"]
     found = [{key: tuple(of.shape) for key, of in one.items()} for one in loaded.kwargs["targets"]]
     assert found == [BOXES | more] * 2
     assert [len(images) for images in loaded.args] == [2]

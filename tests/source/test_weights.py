@@ -17,6 +17,7 @@ from opcheck.source.base import RANDOM_WEIGHTS, Loaded, LoadOptions
 from opcheck.source.building.ready import load_live
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
+from tests.lang.told import in_chinese
 from tests.source.pt2_files import archive_of, document_of, export
 
 pytestmark = [
@@ -151,6 +152,7 @@ def test_an_exported_program_without_its_weights_says_that_they_are_random(tmp_p
     path = archive_of(tmp_path / "m.pt2", {"m/models/model.json": program})
     loaded = twice(str(path))
     assert loaded.notes == (RANDOM_WEIGHTS,)
+    assert in_chinese(loaded.notes) == ["权重为随机值：模型来源没有权重"]
     assert loaded.module.norm.running_var.eq(1).all()  # type: ignore[attr-defined]
     assert run(loaded).std() > 0
 

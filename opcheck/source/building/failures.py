@@ -14,6 +14,8 @@ _TORCHRUN = {(name,) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_AD
 """What is looked up in the environment that a launcher sets."""
 _DENIED = "Permission denied"
 """What the system says to native code that writes where it may not."""
+_FIRST_FSDP = "FSDP needs a non-CPU accelerator device"
+"""What ``FullyShardedDataParallel`` says where there is none, checked on torch 2.13.0."""
 _NO_DEVICE = re.compile(
     r"device type at start of device string: (\w+)|not compiled with (XPU|MPS)"
     r"|with arguments from the '(HPU|XLA)'"
@@ -54,6 +56,10 @@ def failed(what: Sentence, error: BaseException, hint: Sentence = NOTHING) -> So
             "build the model on the CPU: leave out .{name}() and device='{device}'",
             name=named,
             device=named,
+        )
+    if _FIRST_FSDP in str(error):
+        hint = Sentence(
+            "leave FullyShardedDataParallel out, and scan with --train --step wrap=fsdp2"
         )
     if isinstance(error, KeyError) and error.args in _TORCHRUN:
         hint = Sentence("set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does")

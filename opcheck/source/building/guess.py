@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from opcheck.kernel_code.launching import ignored, listening
 from opcheck.lang.sentence import Sentence
 from opcheck.python_state import left_as_found
 from opcheck.source.building.example import Inputs, Signature, example, needed, valued
@@ -21,7 +22,7 @@ def probe(function: Callable[..., Any], *args: Any, weights: bool, **kwargs: Any
     What the call leaves in caches would be of another device than the run that comes after it, and
     is taken out. A model with ``weights`` computes: what it gives must have values too.
     """
-    with left_as_found(holds_tensors, *_parts(function)):
+    with left_as_found(holds_tensors, *_parts(function)), listening(ignored):
         if not weights:
             with weightless(), torch.no_grad():
                 return function(*args, **kwargs)

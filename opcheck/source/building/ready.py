@@ -108,16 +108,17 @@ def ready(
     kind: str,
     digest: str,
     notes: tuple[str, ...] = (),
-    unseen: tuple[Gap, ...] = (),
+    unseen: tuple[Gap, ...] | None = None,
 ) -> Loaded:
     """Put ``module`` in eval mode and settle its inputs; large tensors on meta, or all filled.
 
     A list of ``inputs`` is one of sets, each for a call. ``unseen`` is what the source's own
-    config says of its weights; without it the modules' configs are asked.
+    config says of its weights; where that is None, the modules' configs are asked.
     """
     if isinstance(module, nn.DataParallel):
         module = module.module
-    modes, unseen = in_training(module, kind), unseen or quantised_modules(module)
+    modes = in_training(module, kind)
+    unseen = quantised_modules(module) if unseen is None else unseen
     notes = notes if options.train else (*notes, *mode_note(module, kind))
     with contextlib.suppress(NotImplementedError):  # an exported module has no modes
         module.eval()

@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -95,9 +96,16 @@ _VALUES_ONLY = frozenset(
 """In-place operators that change nothing but values: nothing to do on meta."""
 
 
+_MOST = ContextVar("_MOST", default=(LARGE_INTEGERS, LARGE_FLOATS))
+
+
 @contextmanager
-def weightless() -> Iterator[None]:
-    """Within it, a new large tensor is on meta, a small one real and the same on every run."""
+def weightless(integers: int = LARGE_INTEGERS, floats: int = LARGE_FLOATS) -> Iterator[None]:
+    """Within it, a new large tensor is on meta, a small one real and the same on every run.
+
+    Integers and booleans of up to ``integers`` elements are real, others of up to ``floats``.
+    """
+    most = _MOST.set((integers, floats))
     state = torch.get_rng_state()
     torch.manual_seed(0)
     try:
@@ -105,12 +113,13 @@ def weightless() -> Iterator[None]:
             yield
     finally:
         torch.set_rng_state(state)
+        _MOST.reset(most)
 
 
 def is_large(numel: int, dtype: torch.dtype) -> bool:
     """Whether a tensor of that many elements is made without values."""
-    valued = dtype.is_floating_point or dtype.is_complex
-    return numel > (LARGE_FLOATS if valued else LARGE_INTEGERS)
+    integers, floats = _MOST.get()
+    return numel > (floats if dtype.is_floating_point or dtype.is_complex else integers)
 
 
 class _Weightless(TorchDispatchMode):

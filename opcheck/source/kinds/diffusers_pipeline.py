@@ -4,11 +4,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.config_values import checked
+from opcheck.source.gguf_file import packed_file
 from opcheck.source.model_folder import (
     CONFIG,
     INDEX,
@@ -41,6 +44,7 @@ class DiffusersPipeline(Source):
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find every config of the pipeline, and that each says which model it is for."""
+        packed_file(text)
         parts = _parts(text)
         for path in parts.values():
             config = read_config(path)
@@ -65,7 +69,8 @@ class DiffusersPipeline(Source):
         marks = base.digest_of_text("".join(base.digest_of_file(path) for path in parts.values()))
         if _index_of(text) is None:
             (path,) = parts.values()
-            return loaded_part(path, options, self.name, marks)
+            loaded = loaded_part(path, options, self.name, marks)
+            return replace(loaded, unseen=(*loaded.unseen, *packed_file(text)))
         made, uncalled = {}, {}
         for name, path in parts.items():
             try:

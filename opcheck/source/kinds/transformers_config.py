@@ -8,6 +8,7 @@ from typing import Any
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.source import base
+from opcheck.source.adapter_folder import is_adapter
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.config_values import checked
 from opcheck.source.model_folder import (
@@ -16,7 +17,6 @@ from opcheck.source.model_folder import (
     INDEX,
     config_of,
     is_pipeline_part,
-    quantised_weights,
     read_config,
 )
 from opcheck.source.sentence_folder import parts_after
@@ -37,7 +37,9 @@ class TransformersConfig(Source):
         if text.startswith(_PREFIX):
             return True
         path = config_of(text)
-        return path is not None and not is_pipeline_part(path)
+        if path is None or is_pipeline_part(path):
+            return False
+        return path == Path(text) or not is_adapter(text)
 
     @classmethod
     def path(cls, text: str) -> Path | None:
@@ -55,12 +57,13 @@ class TransformersConfig(Source):
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the class that the config names, or the usual one of its type."""
         from opcheck.source.building.huggingface.transformers_model import model_of
+        from opcheck.source.building.quantised.packed import unseen_of
         from opcheck.source.building.ready import ready
 
         self.check(text, options)
         path = _config_path(text)
         model, notes = model_of(path, options)
-        unseen, inputs = quantised_weights(path, read_config(path)), None
+        (unseen, packed), inputs = unseen_of(model, path, read_config(path), options), None
         if parts := parts_after(path):
             from opcheck.source.building.huggingface import sentence_pipeline
 
@@ -73,7 +76,7 @@ class TransformersConfig(Source):
             options,
             kind=self.name,
             digest=base.digest_of_file(path),
-            notes=(*_resolved(text, path), *notes),
+            notes=(*_resolved(text, path), *notes, *packed),
             unseen=unseen,
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from opcheck.errors import SourceError
-from opcheck.source.building.huggingface.transformers_model import _known
+from opcheck.source.building.huggingface.transformers_model import chosen_for
 
 
 class Config:
@@ -25,7 +25,7 @@ class Late(dict[Any, Any]):
 def test_class_that_does_not_load_is_one_clear_message() -> None:
     library = SimpleNamespace(AutoModel=SimpleNamespace(_model_mapping=Late({Config: None})))
     with pytest.raises(SourceError) as error:
-        _known(library, Config())
+        chosen_for(library, Config())
     assert error.value.message == (
         "transformers cannot load its model for the config type 'late': "
         "LateModel requires the torchaudio library"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._triton import has_triton_package
 
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.errors import SourceError
@@ -53,7 +54,7 @@ def stand_ins() -> Iterator[finder.StandIns]:
     yield installed
     sys.meta_path.remove(installed)
     sys.path[:] = paths
-    known = {path.stem for path in SHIPPED.glob("*.yaml")} | OWN
+    known = {path.stem for path in SHIPPED.glob("*.yaml")} | OWN | {"triton"}
     for name in [name for name in sys.modules if name.partition(".")[0] in known]:
         del sys.modules[name]
     for device_type in ("npu", "mlu", "musa", "hpu"):
@@ -212,11 +213,58 @@ def test_numbers_and_gradients_of_an_operator_under_its_own_names(
         torch_npu.npu_fusion_attention(query, query, query, 4, "BSH")
 
 
+def test_triton_is_stood_in_for_where_it_is_not_installed(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    if importlib.util.find_spec("triton") is not None:
+        pytest.skip("Triton is installed, and nothing stands in for it")
+    model = run(
+        tmp_path,
+        """
+        import triton
+        import triton.language as tl
+        from triton.language.extra import libdevice
+        from triton.runtime import driver
+
+        TYPES = {"half": tl.float16, "wide": tl.float32}
+        SIZE = tl.constexpr(triton.next_power_of_2(5))
+
+        @triton.jit
+        def kernel(x_ptr, n, BLOCK: tl.constexpr = SIZE):
+            tl.store(x_ptr, libdevice.tanh(tl.load(x_ptr)))
+        """,
+    )
+    assert (model.SIZE == 8, model.triton.cdiv(9, 4), len(set(model.TYPES.values()))) == (
+        True,
+        3,
+        2,
+    )
+    with pytest.raises(RuntimeError, match="0 active drivers"):
+        model.driver.active.get_current_target()
+    with pytest.raises(RuntimeError, match="outside of the scope of a kernel"):
+        model.kernel(1, 2)
+    assert not has_triton_package()
+    assert stand_ins.notes() == (
+        "Triton is not installed here: its kernels are read from their source, and none is run",
+    )
+
+
+PACK = {
+    "fbgemm",
+    "finegrained_fp8",
+    "gpt_oss_triton_kernels",
+    "gptqmodel",
+    "quantization_eetq",
+    "quanto",
+}
+"""Libraries that transformers calls for packed weights, and models do not import."""
+
+
 def test_every_library_has_an_import_that_is_tried_or_refuses() -> None:
     tried = {code.split()[1].partition(".")[0] for code, _, _ in CALLS.values()}
     known = {path.stem for path in SHIPPED.glob("*.yaml")}
     refused = {name for name in known if Schemas(SHIPPED)(name).refuses}  # type: ignore[union-attr]
-    assert tried | refused | PLUGINS.keys() == known
+    assert tried | refused | PLUGINS.keys() | PACK == known
 
 
 OWN_WAY = {

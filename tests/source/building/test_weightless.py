@@ -103,3 +103,13 @@ def test_nothing_stays_switched_on() -> None:
 def test_a_limit_each_for_floats_and_integers() -> None:
     assert is_large(LARGE_FLOATS + 1, torch.bfloat16)
     assert not is_large(LARGE_FLOATS + 1, torch.int32)
+
+
+def test_how_large_is_told_for_integers_and_for_others() -> None:
+    with weightless(integers=4, floats=8):
+        made = [
+            torch.zeros(size, dtype=dtype).is_meta
+            for dtype in (torch.int32, torch.float16)
+            for size in (4, 5, 8, 9)
+        ]
+    assert made == [False, True, True, True, False, False, False, True]

@@ -16,10 +16,12 @@ from opcheck.source.building.build import build
 from opcheck.source.building.example import Inputs, Signature, example, float_dtype, needed
 from opcheck.source.building.failures import brief, import_library
 from opcheck.source.building.guess import probe
+from opcheck.source.building.huggingface import diffusers_quantised
 from opcheck.source.building.huggingface.transformers_model import model_of
+from opcheck.source.building.quantised.packed import unseen_of
 from opcheck.source.building.ready import ready
 from opcheck.source.config_values import checked
-from opcheck.source.model_folder import CLASS, quantised_weights, read_config
+from opcheck.source.model_folder import CLASS, read_config
 
 _TOKENS = 77
 _SIDE = 64
@@ -260,15 +262,16 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
         SourceError: no class fits the config, it cannot be built, or its inputs cannot be told.
     """
     config = read_config(path)
-    unseen = quantised_weights(path, config)
     if "model_type" in config:  # of transformers
         model, notes = model_of(path, options)
+        unseen, packed = unseen_of(model, path, config, options)
+        notes = (*notes, *packed)
         return ready(model, None, options, kind=kind, digest=digest, notes=notes, unseen=unseen)
     diffusers = import_library("diffusers")
     diffusers.utils.logging.set_verbosity_error()
     chosen = _class(diffusers, path, config.get(CLASS))
     content = dict(config) if options.trust else checked(path, config)
-    built = partial(chosen.from_config, content)
+    built = diffusers_quantised.factory(partial(chosen.from_config, content), config, options)
     stored = partial(chosen.from_pretrained, str(path.parent), local_files_only=True)
     beside = options.weights and any(path.parent.glob(_WEIGHTS))
     model, notes = build(
@@ -279,7 +282,8 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
     )
     inputs, said = inputs_of(model, frozenset(s.name for s in options.inputs))
     random = () if beside else options.random_weights
-    notes = (*notes, *random, *said)
+    unseen, packed = diffusers_quantised.packed(model, path, config, options)
+    notes = (*notes, *random, *said, *packed)
     return ready(model, inputs, options, kind=kind, digest=digest, notes=notes, unseen=unseen)
 
 

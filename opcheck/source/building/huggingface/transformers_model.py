@@ -100,7 +100,7 @@ def model_of(path: Path, options: LoadOptions) -> tuple[Any, tuple[str, ...]]:
     transformers.logging.disable_progress_bar()
     config = _config(transformers, path, options.trust)
     custom = _custom(transformers, config) if options.trust else None
-    chosen = custom or _known(transformers, config)
+    chosen = custom or chosen_for(transformers, config)
     what = Sentence("the model of {text}", text=path)
     if not (options.weights and beside(path)):
         model, notes = build(what, chosen.make, weights=options.weights)
@@ -133,7 +133,7 @@ def _config(transformers: Any, path: Path, trust: bool) -> Any:
     content = {} if trust else checked(path, read_config(path))
     try:
         if not trust:
-            return _config_class(transformers, content).from_dict(content)
+            return config_class(transformers, content).from_dict(content)
         return transformers.AutoConfig.from_pretrained(
             str(place_of(path)), trust_remote_code=True, local_files_only=True
         )
@@ -160,7 +160,7 @@ def _config(transformers: Any, path: Path, trust: bool) -> Any:
         ) from error
 
 
-def _config_class(transformers: Any, content: Mapping[str, Any]) -> Any:
+def config_class(transformers: Any, content: Mapping[str, Any]) -> Any:
     """The class of a config as ``AutoConfig`` chooses it; nothing is read or imported for it."""
     kind = content["model_type"]
     known = transformers.CONFIG_MAPPING
@@ -194,7 +194,7 @@ def _custom(transformers: Any, config: Any) -> _Chosen | None:
     )
 
 
-def _known(transformers: Any, config: Any) -> _Chosen:
+def chosen_for(transformers: Any, config: Any) -> _Chosen:
     """What builds a model of a class that transformers has, and a note saying why that one."""
     try:
         chosen, note = _class(transformers, config)

@@ -17,9 +17,11 @@ from pathlib import Path
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import Libraries, LibrarySchema
+from opcheck.source.building.stand_ins import triton
 from opcheck.source.building.stand_ins.modules import modules_of
 
 _OURS = str(Path(__file__).parents[3])
+TRITON = "triton"
 _CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -29,8 +31,10 @@ class StandIns(MetaPathFinder, Loader):
     def __init__(self, libraries: Libraries) -> None:
         self._libraries = libraries
         self._modules: dict[str, Mapping[str, types.ModuleType]] = {}
-        self.used: dict[str, LibrarySchema] = {}
-        """Packages that something stands in for, and what is known of them."""
+        self.used: dict[str, LibrarySchema | None] = {}
+        """Packages that something stands in for, and what is known of them; None: of Triton."""
+        self.asked: dict[str, tuple[str, int]] = {}
+        """File and line that import Triton, where nothing goes on without it."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
@@ -52,13 +56,19 @@ class StandIns(MetaPathFinder, Loader):
 
     def notes(self) -> tuple[str, ...]:
         """What a report is to say of them."""
-        return tuple(map(_note, self.used.values()))
+        return tuple(_note(used) if used else _TRITON_NOTE for used in self.used.values())
 
     def _taken(self, name: str, package: str) -> bool:
         """Whether to stand in for a package from now on, of which nothing is installed."""
         if name != package or _optional():
             return False
         library = self._libraries(package)
+        if library is None and package == TRITON:
+            self._modules[package] = triton.modules()
+            self.used[package] = None
+            _, file, line = next(_frames())
+            self.asked[package] = file, line
+            return True
         if library is None:
             return False
         if library.refuses:
@@ -82,8 +92,24 @@ def install(libraries: Libraries) -> StandIns:
             finder._libraries = libraries
             return finder
     made = StandIns(libraries)
+    _ask_torch()
     sys.meta_path.append(made)
     return made
+
+
+def _ask_torch() -> None:
+    """Have torch note whether Triton is installed, before anything stands in for it.
+
+    ``torch.utils._triton`` is private and keeps the answer; checked on 2.13.0.
+    """
+    from torch.utils import _triton
+
+    _triton.has_triton_package()
+
+
+_TRITON_NOTE = Sentence(
+    "Triton is not installed here: its kernels are read from their source, and none is run"
+)
 
 
 def _note(library: LibrarySchema) -> str:
@@ -107,7 +133,7 @@ def _optional() -> bool:
             return True
         if file.startswith(_OURS):
             return False
-        if any(start <= line <= end for start, end in _guarded(file)):
+        if any(start <= line <= end for start, end in guarded(file)):
             return True
     return False
 
@@ -124,7 +150,7 @@ def _frames() -> Iterator[tuple[str, str, int]]:
 
 
 @cache
-def _guarded(file: str) -> tuple[tuple[int, int], ...]:
+def guarded(file: str) -> tuple[tuple[int, int], ...]:
     """First and last lines of what a file goes on after when an import in it fails."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))

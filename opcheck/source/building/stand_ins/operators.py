@@ -189,6 +189,7 @@ def _require_sound(library: LibrarySchema, operator: OperatorSchema, schema: Any
     asked = {one.like for one in operator.returns} | {*operator.sizes, *operator.only}
     asked |= {*operator.letters, *operator.letters.values()}
     asked |= {one.along for one in operator.returns if one.along}
+    asked |= {one.dtype_of for one in operator.returns if one.dtype_of}
     for name in sorted(asked - known):
         raise SourceError(
             Sentence(
@@ -216,7 +217,7 @@ def _require_sound(library: LibrarySchema, operator: OperatorSchema, schema: Any
 
 
 def _is_tensor(returned: Any) -> bool:
-    return str(returned.type) == "Tensor"
+    return str(returned.type) in ("Tensor", "Optional[Tensor]")
 
 
 def _defaults(schema: Any) -> Mapping[str, Any]:
@@ -307,6 +308,7 @@ def _made(one: Returned, given: Mapping[str, Any], sizes: Mapping[str, Any]) -> 
     if not isinstance(like, Tensor):
         raise SizeError(Sentence("{name}, which a result is like, was not given", name=one.like))
     dtype: torch.dtype = getattr(torch, one.dtype) if one.dtype else like.dtype
+    dtype = given.get(one.dtype_of) or dtype
     if one.along:
         shape = list(like.shape)
         place = sizes.get(one.along)

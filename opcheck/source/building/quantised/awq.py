@@ -1,0 +1,73 @@
+"""AWQ: every linear layer but the last one, as transformers 5.23 puts GPTQModel's in their place.
+
+``replace_with_awq_linear``, integrations/awq.py line 53; quantizers/quantizer_awq.py line 68.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
+from opcheck.source.building.quantised import gptqmodel_layers as layers
+from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.method import Method, patterns_of, usually_kept
+
+_BITS = 4
+_GROUP = 128
+_WORD = 8
+"""Weights of four bits in an integer of 32."""
+
+
+class AWQ(Method):
+    """Four bits in the layout that is called GEMM."""
+
+    name = "awq"
+    library = "gptqmodel"
+    defaults = layers.KERNELS
+
+    def models(self, model: nn.Module) -> bool:
+        """The usual layout."""
+        layout = self.setting("version") or self.setting("format") or "gemm"
+        return (
+            str(layout).lower() == "gemm"
+            and self.setting("bits", _BITS) == _BITS
+            and not has_experts(model)
+        )
+
+    def kept(self, model: nn.Module) -> Sequence[str]:
+        """What the config names, and what transformers keeps by itself."""
+        named = patterns_of("modules_to_not_convert", self.setting("modules_to_not_convert"))
+        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
+        return [*usually_kept(model), *named, *whole]
+
+    def replaceable(self, module: nn.Module) -> bool:
+        """Linear layers of any class."""
+        return isinstance(module, nn.Linear)
+
+    def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
+        """One of GPTQModel's."""
+        bias: Any = linear.bias
+        size = self.setting("group_size", _GROUP)
+        if not isinstance(size, int) or (size != -1 and size <= 0):
+            raise SourceError(
+                Sentence(
+                    "group_size is {text_value}, want -1 or a positive integer", text_value=size
+                )
+            )
+        if rows % _WORD:
+            raise SourceError(
+                Sentence(
+                    "a layer gives {columns} features, and AWQ packs {figure} of them in a word",
+                    columns=rows, figure=_WORD,
+                )
+            )  # fmt: skip
+        if columns % (columns if size == -1 else size):
+            raise SourceError(
+                Sentence(
+                    "group_size is {text_value}, which does not divide {columns} features",
+                    text_value=size, columns=columns,
+                )
+            )  # fmt: skip
+        return layers.AWQLinear(rows, columns, bias, _BITS, size)

@@ -1,0 +1,76 @@
+"""FBGEMM's weights of eight-bit floats with a scale for each row, as Llama 3.1 405B has them.
+
+``FbgemmFp8Linear`` of transformers 5.23, integrations/fbgemm_fp8.py line 104: by FBGEMM's kernels
+on CUDA, by torch._scaled_mm on XPU. Which layers it takes the place of: line 269. Devices:
+quantizers/quantizer_fbgemm_fp8.py lines 55 to 74, which makes every model one of bfloat16.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.method import Method, patterns_of, usually_kept
+
+_PACKED = torch.float8_e4m3fn
+
+
+class FbgemmFP8(Method):
+    """Every linear layer but the last one, in models of bfloat16 without experts."""
+
+    name = "fbgemm_fp8"
+    library = "fbgemm"
+
+    def models(self, model: nn.Module) -> bool:
+        """Linear layers alone, whose dtype the library does not change."""
+        linear = (module for module in model.modules() if isinstance(module, nn.Linear))
+        whole = all(module.weight.dtype == torch.bfloat16 for module in linear)
+        return whole and not has_experts(model)
+
+    def kept(self, model: nn.Module) -> Sequence[str]:
+        """What the config names, or what transformers keeps by itself."""
+        named = self.setting("modules_to_not_convert")
+        kept = patterns_of("modules_to_not_convert", named)
+        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
+        return [*(usually_kept(model) if named is None else kept), *whole]
+
+    def replaceable(self, module: nn.Module) -> bool:
+        """Linear layers of any class."""
+        return isinstance(module, nn.Linear)
+
+    def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
+        """The library's layer."""
+        bias: Any = linear.bias
+        return FbgemmFp8Linear(rows, columns, bias)
+
+
+class FbgemmFp8Linear(nn.Module):
+    """Weights and activations of eight bits, each row with a scale."""
+
+    input_scale_ub: Tensor
+
+    def __init__(self, rows: int, columns: int, bias: Any) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(rows, columns, dtype=_PACKED), False)
+        self.weight_scale = nn.Parameter(torch.zeros(rows, 1), False)
+        self.register_buffer("input_scale_ub", torch.zeros(1), persistent=False)
+        self.bias = bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Quantise rows of ``x``, and multiply."""
+        flat = x.view(-1, x.shape[-1]).contiguous()
+        scale = self.weight_scale.to(torch.float32)
+        if x.device.type == "xpu":
+            packed, rows = torch.ops.fp8_fbgemm.quantize_fp8_per_row(flat, self.input_scale_ub)
+            out = torch._scaled_mm(  # private; checked with torch 2.13
+                packed, self.weight.t(), scale_a=rows.unsqueeze(-1), scale_b=scale.t(),
+                out_dtype=x.dtype, bias=self.bias,
+            )  # fmt: skip
+        else:
+            ops = torch.ops.fbgemm
+            packed, rows = ops.quantize_fp8_per_row(flat, scale_ub=self.input_scale_ub)
+            out = ops.f8f8bf16_rowwise(packed, self.weight, rows, scale, use_fast_accum=True)
+            out = out if self.bias is None else out + self.bias
+        return out.reshape(*x.shape[:-1], -1)

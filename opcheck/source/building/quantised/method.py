@@ -1,0 +1,178 @@
+"""What a method of packing weights is to a model: which layers it replaces, and by what."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
+from opcheck.source.patterns import matches
+
+Section = Mapping[str, Any]
+"""The part of a config that says how weights are packed."""
+Kernel = Callable[..., Any]
+
+
+class Method(ABC):
+    """One way to pack weights, with the layers that the library puts in place of others."""
+
+    name: ClassVar[str]
+    """As ``quant_method`` names it."""
+    library: ClassVar[str] = ""
+    """The file of ``compat_db/schemas`` with its operators; "": it calls PyTorch's own alone."""
+    defaults: ClassVar[Mapping[str, Kernel]] = {}
+    """Operator -> what the library runs where no kernel is for the device, by PyTorch's own."""
+
+    notes: tuple[str, ...] = ()
+    """What a reader is to know of models that are packed so."""
+    file: ClassVar[str] = ""
+    """The file beside a config that is the section; "": it is in the config."""
+    refusal: ClassVar[Sentence] = Sentence("transformers refuses to load such a config; correct it")
+    """What a reader is to do about a section that contradicts itself."""
+
+    def __init__(self, section: Section) -> None:
+        self.section = section
+
+    @abstractmethod
+    def models(self, model: nn.Module) -> bool:
+        """Whether what the section asks of the model is what the layers here do."""
+
+    @abstractmethod
+    def kept(self, model: nn.Module) -> Sequence[str]:
+        """Patterns of the modules that stay as they are."""
+
+    @abstractmethod
+    def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
+        """What takes the place of a linear layer that gives ``rows`` of ``columns`` features.
+
+        Raises:
+            SourceError: the layer cannot be packed so.
+        """
+
+    def made(self, module: nn.Module) -> nn.Module:
+        """What takes the place of a module that is replaceable.
+
+        Raises:
+            SourceError: it cannot be packed so.
+        """
+        return self.layer(module, *features(module))
+
+    def keeps(self, path: str, kept: Sequence[str]) -> bool:
+        """Whether the patterns have a module stay as it is."""
+        return is_kept(path, kept)
+
+    def replaceable(self, module: nn.Module) -> bool:
+        """Whether the library replaces a module of this class."""
+        return type(module) is nn.Linear
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """What the section has under a name; the library's default where it has nothing."""
+        return self.section.get(name, default)
+
+
+def replace(model: nn.Module, method: Method) -> int:
+    """Put the packed layers into a model; gives how many.
+
+    Raises:
+        SourceError: a pattern of the config is none, or a layer cannot be packed so.
+    """
+    kept = method.kept(model)
+    found = [
+        (path, module)
+        for path, module in model.named_modules()
+        if path and method.replaceable(module) and not method.keeps(path, kept)
+    ]
+    for path, module in found:
+        made = method.made(module)
+        made.train(module.training)
+        model.set_submodule(path, made)
+    return len(found)
+
+
+def features(linear: Any) -> tuple[int, int]:
+    """How many features a linear layer gives and takes.
+
+    Conv1D of transformers, which GPT-2 has, keeps its weight the other way round.
+    """
+    if hasattr(linear, "out_features"):
+        return linear.out_features, linear.in_features
+    columns, rows = linear.weight.shape
+    return rows, columns
+
+
+def is_kept(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern names a module: from its start or as a regex, each up to a dot; or its end.
+
+    That is ``should_convert_module`` of transformers 5.23, quantizers/quantizers_utils.py line 26.
+    """
+    return any(
+        path.endswith(pattern) or matches(pattern, path, around=r"(?:{})(?:(?<=\.)|(?=\.|$))")
+        for pattern in patterns
+    )
+
+
+def usually_kept(model: Any) -> Iterator[str]:
+    """What transformers keeps where the config names no modules: the last one and what is tied.
+
+    That is ``get_keys_to_not_convert`` of transformers 5.23, quantizers/base.py line 36.
+    """
+    tied = getattr(model, "all_tied_weights_keys", None) or {}
+    output = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
+    names = [*tied, *tied.values(), list(dict(model.named_parameters()))[-1]]
+    names += [path for path, module in model.named_modules() if module is output]
+    yield from dict.fromkeys(name.removesuffix(".weight") for name in names)
+
+
+def patterns_of(name: str, value: Any) -> list[str]:
+    """The modules that a setting names.
+
+    Raises:
+        SourceError: they are no list of patterns.
+    """
+    if value is None:
+        return []
+    said = Sentence("{name} is {text_value}, want a list of names", name=name, text_value=value)
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise SourceError(said)
+    for one in value:
+        try:
+            re.compile(one)
+        except re.error as error:
+            raise SourceError(
+                Sentence(
+                    "{name} has {text_value}, which is no regular expression ({text})",
+                    name=name, text_value=repr(one), text=error,
+                )
+            ) from error  # fmt: skip
+    return list(value)
+
+
+def one_of(name: str, value: Any, known: Sequence[str]) -> str:
+    """A setting that is one of a few words.
+
+    Raises:
+        SourceError: it is none of those that are known.
+    """
+    text = str(value)
+    if text not in known:
+        raise SourceError(
+            Sentence(
+                "{name} is {text_value}, want {list}",
+                name=name, text_value=value, list=", ".join(known),
+            )
+        )  # fmt: skip
+    return text
+
+
+def dtype_of(name: str, value: Any, known: Sequence[torch.dtype]) -> torch.dtype:
+    """The dtype that a setting names.
+
+    Raises:
+        SourceError: it is none of those that are known.
+    """
+    names = {str(dtype).removeprefix("torch."): dtype for dtype in known}
+    return names[one_of(name, str(value).removeprefix("torch."), list(names))]
