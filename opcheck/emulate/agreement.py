@@ -11,6 +11,7 @@ from opcheck.emulate.gradients import registrations
 from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
+from opcheck.resolve import launches
 from opcheck.resolve.collectives import refused
 from opcheck.trace.predict import Prediction, Predictor, predicting
 from opcheck.trace.run import trace_model
@@ -59,7 +60,11 @@ def predict_refused(
         autocast=matrix.autocast,
         training=training,
     )
-    against = {(op, phase): 1 for phase in Phase for op in refused(trace, matrix, phase)}
+    against = {
+        (op, phase): 1
+        for phase in Phase
+        for op in (*refused(trace, matrix, phase), *launches.refused(trace, matrix, phase))
+    }
     return Asked(refused=against)
 
 

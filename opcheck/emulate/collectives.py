@@ -1,7 +1,7 @@
 """Collectives as the emulated device answers them: its backend is asked, no peer is.
 
-Private torch API used here, checked on 2.13.0: ``torch.distributed.ProcessGroup.unbox``, the
-method ``op`` of a boxed ``ReduceOp``, and ``Library._destroy``.
+Private torch API used here, checked on 2.13.0: ``torch.distributed.ProcessGroup.unbox``
+and ``Library._destroy``.
 """
 
 import warnings
@@ -21,18 +21,15 @@ from opcheck.errors import EmulationError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.verdict import Verdict
-from opcheck.resolve.collectives import NAMESPACE, collective
+from opcheck.resolve.collectives import NAMESPACE, Sent, collective
 from opcheck.trace.running.distributed import done
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from opcheck.trace.torch_internals.reductions import reduction_of
 
 _WRITTEN = frozenset(
     {"tensors", "output", "outputs", "output_tensor", "output_tensors", "output_lists"}
 )
 """Names of the arguments that ``c10d`` operators write."""
-_REDUCTIONS = dict(
-    enumerate(("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM"))
-)
-"""By their numbers in C++."""
 
 _Answer = Callable[[str, Arguments, Group, str], None]
 _Raised = Callable[[Exception], Any]
@@ -44,7 +41,7 @@ def collecting(device: Device) -> Iterator[None]:
     """Have the target's backend of ``torch.distributed`` answer inside the block."""
 
     def answer(name: str, given: Arguments, group: Group, reduction: str) -> None:
-        device.collective(name, collective(name, device.matrix, _dtypes(given)))
+        device.collective(name, collective(name, device.matrix, Sent(_dtypes(given), reduction)))
         if name in KEEPS:
             return
         if device.computes and group.size > 1:
@@ -113,7 +110,7 @@ def _kernel(name: str, answer: _Answer, raised: _Raised, *args: Any, **kwargs: A
     given = dict(zip(names, args, strict=False)) | kwargs
     group = torch.distributed.ProcessGroup.unbox(given["process_group"])
     try:
-        answer(name, given, Group(group.size(), group.rank()), _reduction(given))
+        answer(name, given, Group(group.size(), group.rank()), reduction_of(given.get("reduce_op")))
     except Exception as error:
         return raised(error)
     return _returned(func, args)
@@ -126,13 +123,6 @@ def _returned(func: Any, args: Sequence[Any]) -> Any:
         return None
     work = done(tree_leaves(args[0]))
     return work if kinds == 1 else (args[0], work)
-
-
-def _reduction(given: Arguments) -> str:
-    asked = given.get("reduce_op")
-    if asked is None or not asked._has_method("op"):
-        return ""
-    return _REDUCTIONS.get(int(asked.op()), "")
 
 
 def _held(device: Device, given: Arguments) -> Arguments:

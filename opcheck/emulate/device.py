@@ -6,7 +6,7 @@ functions below is reached only where the target registers a kernel, or where no
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -22,15 +22,18 @@ from opcheck.emulate.record import Record
 from opcheck.emulate.refusals import not_emulated
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
+from opcheck.model.launches import KernelCode
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.predicates import OneOf
 from opcheck.model.report import Reason
-from opcheck.model.trace import COMPILED_CODE, Compilation, Gap
+from opcheck.model.trace import COMPILED_CODE, KERNEL_NOT_RUN, Compilation, Gap
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import kernels
 from opcheck.resolve import resolution as codes
+from opcheck.resolve.launches import judged
 from opcheck.resolve.resolution import Resolution
 from opcheck.trace.calls.call_site import from_stack
+from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.state import DeviceState
@@ -40,6 +43,7 @@ from opcheck.trace.outputs.unknown import Assumption, OtherLayout
 from opcheck.trace.running import eager
 from opcheck.trace.torch_internals.autocast_casts import Reached
 from opcheck.trace.torch_internals.dispatcher import overload_named, run_composite
+from opcheck.trace.torch_internals.modes import switched_off
 
 _CPU = torch._C.DispatchKey.CPU
 
@@ -198,10 +202,11 @@ class Device:
             return
         if resolution.verdict is Verdict.UNSUPPORTED:
             by_dtype = resolution.code == codes.NO_DTYPE
-            (self.record.kernel_ran if by_dtype else self.record.lacked)(name)
+            limited = by_dtype or resolution.code == codes.NO_REDUCTION
+            (self.record.kernel_ran if limited else self.record.lacked)(name)
             reason = Reason(resolution.code, resolution.text)
             error = (TypeError if by_dtype else RuntimeError)(resolution.text)
-            self._refuse(self.overload(name), reason, error, by_condition=by_dtype)
+            self._refuse(self.overload(name), reason, error, by_condition=limited)
             return
         self.kernel_ran(name)
         if resolution.verdict is Verdict.UNKNOWN:
@@ -210,6 +215,26 @@ class Device:
     def met_compiled(self, how: Compilation, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""
         self.record.gap(Gap(module, eager.reason(how.backend), COMPILED_CODE))
+
+    def met_launch(self, code: KernelCode, given: Mapping[str, Any], grid: tuple[Any, ...]) -> None:
+        """Refuse a kernel of the model's own as the target does; else note that nothing runs it."""
+        __tracebackhide__ = True
+        self._refuse_forked()
+        site = self._site()
+        where = f"{site.file}:{site.line}" if site.file else site.module or "(the model)"
+        launch = launch_of(code, given, grid, where, self.record.now)
+        found = judged(launch, self.matrix)
+        if found.verdict is Verdict.UNSUPPORTED:
+            error = RuntimeError(found.text)
+            reason = Reason(found.code, found.text)
+            self.record.refused(code.operator, reason, error, by_condition=True)
+            if self._stop:
+                raise error
+        said = Sentence(
+            "launches {op}, which nothing runs here: what it writes to stays as it was",
+            op=code.operator,
+        )
+        self.record.gap(Gap(where, said, KERNEL_NOT_RUN))
 
     def kernel_ran(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""
@@ -232,7 +257,8 @@ class Device:
     def _computed(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
         if self._values is not None:
             try:
-                return self._values.run(overload, args, kwargs, call)
+                with switched_off() if call.modes else nullcontext():
+                    return self._values.run(overload, args, kwargs, call)
             except NotImplementedError as error:
                 text = str(error).partition("\n")[0]
                 self.record.note(

@@ -10,6 +10,7 @@ from opcheck.model.trace import Composite, Node, OpName
 from opcheck.trace.calls.signature import named_arguments
 from opcheck.trace.running.training import Registrations
 from opcheck.trace.torch_internals.dispatcher import composite_kind
+from opcheck.trace.torch_internals.overrides import has_formula
 
 
 class Formulas:
@@ -59,7 +60,7 @@ def registrations(matrix: SupportMatrix) -> Registrations:
     """Everything that the target registers."""
     return Registrations(
         frozenset(matrix.entries), overridden(matrix), vendor_gradients(matrix),
-        frozenset(matrix.conditions), matrix.casts, matrix.autocast,
+        _asked_of([matrix]), matrix.casts, matrix.autocast,
     )  # fmt: skip
 
 
@@ -68,7 +69,8 @@ def by_registrations(
 ) -> tuple[tuple[Registrations, tuple[SupportMatrix, ...]], ...]:
     """Targets together whose training steps are alike, as what they register makes them so.
 
-    A target that is no PrivateUse1 device has PyTorch's own gradients, and keeps nothing whole.
+    A target that is no PrivateUse1 device has PyTorch's own gradients, and keeps those composites
+    whole that it registers and PyTorch has a formula of the gradient for.
     """
     groups: dict[object, list[SupportMatrix]] = {}
     for matrix in matrices:
@@ -77,17 +79,37 @@ def by_registrations(
 
 
 def _of(group: Sequence[SupportMatrix]) -> Registrations:
-    asked_of = frozenset(op for matrix in group for op in matrix.conditions)
+    asked_of = _asked_of(group)
     if group[0].dispatch_key == _PLUGIN:
         return replace(registrations(group[0]), asked_of=asked_of)
-    return Registrations(frozenset(), asked_of=asked_of, casts=group[0].casts,
+    return Registrations(_whole(group[0]), asked_of=asked_of, casts=group[0].casts,
                          autocast=group[0].autocast)  # fmt: skip
+
+
+def _whole(matrix: SupportMatrix) -> frozenset[str]:
+    """Composites that the target registers together with their gradient.
+
+    The dispatcher passes over the composite kernel where the device has one of its own, and finds
+    PyTorch's formula of the gradient instead. Where the device lacks the gradient's kernel, PyTorch
+    asks the device for its type before it calls such an operator, as for ``rms_norm`` on MPS.
+    """
+    return frozenset(
+        op for op in matrix.entries
+        if f"{op}_backward" in matrix.entries
+        and composite_kind(op) is Composite.IMPLICIT
+        and has_formula(op)
+    )  # fmt: skip
+
+
+def _asked_of(group: Iterable[SupportMatrix]) -> frozenset[str]:
+    """What some target asks something of, or runs by another kernel than PrivateUse1 does."""
+    return frozenset(op for matrix in group for op in (*matrix.conditions, *matrix.choices))
 
 
 def _what_counts(matrix: SupportMatrix) -> object:
     """What of a target's registrations autograd sees: equal for targets that one trace serves."""
     if matrix.dispatch_key != _PLUGIN:
-        return None
+        return _whole(matrix)
     whole = frozenset(op for op in matrix.entries if composite_kind(op) is Composite.IMPLICIT)
     gradients = [
         (op, matrix.gradients[op].formulas, matrix.gradients[op].unless)

@@ -1,7 +1,7 @@
 """One forward or one training step, on the host and on the emulated device."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -27,6 +27,7 @@ from opcheck.trace.device.tensors import Spec
 from opcheck.trace.run import reproducible
 from opcheck.trace.running.eager import OtherAsDevice, asks_for_other, mark_compiled
 from opcheck.trace.running.model_state import copied, dense_copy
+from opcheck.trace.running.parallel import in_parts_of
 from opcheck.trace.running.training_step import TrainingStep
 
 
@@ -42,7 +43,20 @@ class Placing:
         self._placed: dict[int, tuple[Tensor, Tensor]] = {}
 
     def module(self, module: nn.Module) -> None:
-        """Put every parameter and buffer of a module on the device, in place."""
+        """Put every parameter and buffer of a module on the device, in place.
+
+        Raises:
+            EmulationError: other processes hold parts of them.
+        """
+        if in_parts_of(module):
+            raise EmulationError(
+                Sentence(
+                    "other processes hold parts of the parameters of {module}, which the emulated "
+                    "device does not follow",
+                    module=type(module).__name__,
+                ),
+                Sentence("scan records what this process calls and sends"),
+            )
         for part in module.modules():
             tables: tuple[dict[str, Any], ...] = (part._parameters, part._buffers)
             for table in tables:
@@ -110,7 +124,8 @@ def on_host(job: Job) -> Named:
     module = _copy(job.module)
     try:
         with left_as_found(holds_tensors), reproducible(module), collecting_on_host():
-            return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
+            args, kwargs = job.args, dict(job.kwargs)
+            return _play(job, module, args, kwargs, lambda _: None, nullcontext, values=True)
     except (OpcheckError, MemoryError):
         raise
     except Exception as error:
@@ -153,7 +168,10 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
         results: Named = {}
         try:
             with reproducible(module), device.modules.watching(), pretending:
-                results = _play(job, module, args, kwargs, device.record.begin)
+                results = _play(
+                    job, module, args, kwargs, device.record.begin, device.quiet,
+                    values=emulator.values,
+                )  # fmt: skip
         except (OpcheckError, MemoryError):
             raise
         except Exception as raised:  # the user's model failed, and the report says so
@@ -195,19 +213,27 @@ def _play(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     begins: Callable[[Phase], None],
+    quiet: Callable[[], AbstractContextManager[None]],
+    *,
+    values: bool,
 ) -> Named:
     if job.gradients:
         return gradients(module, args, kwargs, begins)
     if job.step is None:
         with torch.no_grad():
             return named_tensors(module(*args, **kwargs), "output")
-    output = job.step.run(module, args, kwargs, begins)
-    found = named_tensors(output, "output")
-    for name, parameter in module.named_parameters():
-        if parameter.grad is not None:
-            found[gradient_of(name)] = parameter.grad
-        found[after_step(name)] = parameter
-    return found
+    before: Named = {}
+
+    def keep() -> None:
+        with quiet(), torch.no_grad():  # some optimizers write to gradients
+            for name, parameter in module.named_parameters():
+                if parameter.grad is not None:
+                    before[gradient_of(name)] = parameter.grad.detach().to("cpu", copy=True)
+
+    ready = keep if values else lambda: None
+    output = job.step.run(module, args, kwargs, begins, ready=ready)
+    updated = {after_step(name): parameter for name, parameter in module.named_parameters()}
+    return {**named_tensors(output, "output"), **before, **updated}
 
 
 def _brought_back(device: Device, results: Named, values: bool) -> Named:

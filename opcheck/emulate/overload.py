@@ -19,6 +19,7 @@ from opcheck.resolve.kernels import mixes_host
 from opcheck.trace.calls.signature import Call, meta_of, named_arguments
 from opcheck.trace.torch_internals.autocast_casts import handed_on
 from opcheck.trace.torch_internals.dispatcher import OverloadFacts, facts
+from opcheck.trace.torch_internals.modes import modes_of
 
 CAST = frozenset(
     {"aten::_to_copy", "aten::to.dtype", "aten::to.device", "aten::to.dtype_layout",
@@ -112,14 +113,16 @@ class Judge:
         conditions = [c for c in overload.conditions if _looks_at_results(c)]
         if not conditions:
             return _FINE
-        return self._bitten(Node(overload.op, (), _results(result)), conditions)
+        node = Node(overload.op, (), _results(result), modes=modes_of(overload.func))
+        return self._bitten(node, conditions)
 
     def _judged(
         self, overload: Overload, call: Call, reached: Set[str] = frozenset()
     ) -> tuple[Objection, ...]:
         given = named_arguments(overload.facts.argument_names, call.args, call.kwargs)
         composite = overload.facts.composite
-        node = Node(overload.op, handed_on(given, reached), composite=composite)
+        handed = handed_on(given, reached)
+        node = Node(overload.op, handed, composite=composite, modes=call.modes)
         inside = overload.composite is not None and not overload.native
         if mixes_host(node, inside=inside):
             text = Sentence(

@@ -16,9 +16,7 @@ import torch
 from opcheck.emulate.errors import Backward
 from opcheck.errors import EmulationError
 from opcheck.lang.sentence import Sentence
-from opcheck.trace.torch_internals.kernels import falling_back
-
-_KEYS = tuple(f"{kind}PrivateUse1" for kind in ("Sparse", "SparseCsr", "Quantized", "NestedTensor"))
+from opcheck.trace.torch_internals.kernels import LAYOUTS, falling_back
 
 
 def not_emulated(op: str) -> EmulationError:
@@ -42,7 +40,7 @@ def layouts_refused(backward: Backward) -> Iterator[None]:
         __tracebackhide__ = True
         return backward.keep(not_emulated(func.name()))
 
-    with falling_back(kernel, _KEYS):
+    with falling_back(kernel, LAYOUTS):
         yield
 
 

@@ -23,6 +23,7 @@ from opcheck.emulate.registration import registered
 from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
+from opcheck.kernel_code.launching import listening
 from opcheck.lang.sentence import Sentence, sentence_of, verbatim
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
 from opcheck.model.matrix import SupportMatrix
@@ -257,6 +258,7 @@ class Emulator:
         self._undo.enter_context(pinning())
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled(device.met_compiled))
+        self._undo.enter_context(listening(device.met_launch))
         self._undo.enter_context(optimizer_noticed(device.record))
         self._undo.enter_context(shimmed(self._shims))
         return made

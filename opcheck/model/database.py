@@ -38,6 +38,16 @@ class Statement(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
+class BackendRow(Struct, frozen=True):
+    """A row of what a backend of ``torch.distributed`` sends and reduces."""
+
+    verdict: Verdict
+    """NATIVE for what it has, UNSUPPORTED for what it lacks."""
+    text: str
+    """One sentence."""
+    evidence: tuple[Evidence, ...]
+
+
 class Explanation(Struct, frozen=True):
     """One overload on one target: how it fares, and everything that bears on it."""
 
@@ -68,6 +78,8 @@ class Explanation(Struct, frozen=True):
     """The device type on which the branches were recorded; "" where there are none."""
     choices: tuple[Choice, ...] = ()
     """Ways that it goes on this device instead; the first that fits a call is taken."""
+    backend: tuple[BackendRow, ...] = ()
+    """Of a collective: what the backend sends and reduces in it."""
 
 
 class ReleaseStatus(Struct, frozen=True):

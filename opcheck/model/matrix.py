@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from opcheck.model.launches import SourceBuilder, TritonCompiler
 from opcheck.model.predicates import Predicate
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
@@ -14,6 +15,17 @@ DOUBTED = "document-contradicts-registration"
 """Code of a use that one document denies, where a kernel is registered and nothing else speaks."""
 OVERRULED = "document-overruled"
 """Code of a use that one document denies and a second source lists."""
+
+
+SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
+"""Codes of conditions on uses that stay on the device, on its few CPU cores."""
+WRONG = frozenset(
+    {
+        "dropout-left-out", "gradient-order-wrong", "indices-are-a-mask", "keepdim-ignored",
+        "side-ignored", "spectrum-half-filled", "uninitialized-bias",
+    }
+)  # fmt: skip
+"""Codes of conditions on uses that give wrong results on the device, without an error."""
 
 
 class Condition(Struct, frozen=True):
@@ -33,6 +45,15 @@ class Condition(Struct, frozen=True):
     """Whether a use that runs gives wrong values, breaks the process or is very slow by it."""
     cast: tuple[str, str] | None = None
     """Of a cast that gives another dtype: the dtype that is asked for, and the one given."""
+
+
+class Caution(Struct, frozen=True):
+    """What is said once of a target where a model makes such a call, however many it makes."""
+
+    ops: frozenset[str]
+    """The overloads that it is about."""
+    condition: Condition
+    """What a call of one of them has to meet, and what is said."""
 
 
 class Entry(Struct, frozen=True):
@@ -115,6 +136,8 @@ class Choice(Struct, frozen=True):
     casts: Mapping[str, str] = field(default_factory=dict)
     """Dtype of tensors that the composite makes in the trace -> their dtype on this device; only
     where ``asks`` is None."""
+    backward: tuple[str, ...] = ()
+    """Overloads that compute the gradient of what is asked for, which get its arguments, too."""
 
     def __hash__(self) -> int:
         return hash((self.asks, self.predicates, self.text))
@@ -149,6 +172,21 @@ class Transfers(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
+class Reduction(Struct, frozen=True):
+    """Reductions that a backend of ``torch.distributed`` has, or lacks, for some dtypes."""
+
+    has: bool
+    names: frozenset[str]
+    """``SUM``, ``AVG``, ``PRODUCT``, …"""
+    dtypes: frozenset[str]
+    """Empty where it holds for every dtype that the backend sends."""
+    evidence: tuple[Evidence, ...]
+
+    def covers(self, name: str, dtype: str) -> bool:
+        """Whether it is about a reduction of tensors of a dtype."""
+        return name in self.names and (not self.dtypes or dtype in self.dtypes)
+
+
 class Collective(Struct, frozen=True):
     """Whether the target's backend of ``torch.distributed`` has what a ``c10d`` operator asks."""
 
@@ -160,6 +198,8 @@ class Collective(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     transfers: Transfers | None = None
     """None where nobody has said which dtypes it sends."""
+    reductions: tuple[Reduction, ...] = ()
+    """What is known of the reductions of this method; what the backend lacks goes first."""
 
 
 class CompilerDoes(StrEnum):
@@ -185,6 +225,8 @@ class Compiler(Struct, frozen=True):
     instead: str = ""
     """A back end that is there."""
     note: str = ""
+    without: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+    """Dtypes that it writes kernels to convert, which do not compile for the target's chip."""
 
 
 class SparseKernels(Struct, frozen=True):
@@ -253,9 +295,18 @@ class SupportMatrix(Struct, frozen=True):
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
     """Back end of ``torch.compile``, or ``reduce-overhead`` -> what becomes of code that it is to
     compile; of those that are not here, nobody has said anything."""
+    triton: TritonCompiler | None = None
+    """The Triton that compiles for the target, or that none does; None: nobody has said."""
+    cuda_sources: SourceBuilder | None = None
+    """What becomes of an extension in CUDA C++; None: nobody has said."""
     sparse: Mapping[str, SparseKernels] = field(default_factory=dict)
     """Layout, as torch names it (``sparse_coo``, ``sparse_csr``, …) -> what the target has for it;
     empty where nobody has said."""
+    cautions: tuple[Caution, ...] = ()
+    """What is said of the whole target where a model calls for it."""
+    libraries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Namespace of a library's operators -> the package and the release of it that is assumed, for
+    those whose releases differ and whose release the target does not name."""
     chip_name: str = ""
     """What the vendor calls the chip: ``Ascend 910B``."""
 

@@ -12,10 +12,12 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from opcheck.model.trace import Node, TensorMeta, Value, tensors_in
+from opcheck.model.trace import Constant, Node, TensorMeta, Value, tensors_in
 
 Match = tuple[str, str]
 """(argument name, its actual value)."""
+OFF = "off"
+"""The value of a mode that a program did not set."""
 ANY, RETURN = "*", "return"
 """In place of an argument's name: any tensor argument, any tensor that is returned."""
 
@@ -66,6 +68,17 @@ class NotDivisible(Struct, frozen=True):
         return bool(self.by and actual.isdecimal() and int(actual) % self.by)
 
 
+class Remainder(Struct, frozen=True):
+    """The quantity, divided by a number, leaves another one."""
+
+    divisor: int
+    left: int
+
+    def holds(self, actual: str) -> bool:
+        """Whether the bound excludes a value, as text."""
+        return bool(self.divisor and actual.isdecimal() and int(actual) % self.divisor == self.left)
+
+
 class NotMultiple(Struct, frozen=True):
     """The size is no whole multiple of the item at the same dimension of a list argument."""
 
@@ -92,7 +105,22 @@ class Unlike(Struct, frozen=True):
     other: str
 
 
-Bound = OneOf | NoneOf | Outside | NotDivisible | NotMultiple | NotFactor | Unlike
+class Fewer(Struct, frozen=True):
+    """The quantity is a number below that of another tensor argument."""
+
+    other: str
+
+
+class More(Struct, frozen=True):
+    """The quantity is a number above that of another tensor argument."""
+
+    other: str
+
+
+Bound = (
+    OneOf | NoneOf | Outside | NotDivisible | Remainder | NotMultiple | NotFactor
+    | Unlike | Fewer | More
+)  # fmt: skip
 
 
 class Predicate(Struct, frozen=True):
@@ -144,6 +172,12 @@ class Predicate(Struct, frozen=True):
                 listed = other if isinstance(other, tuple) else () if other is None else (other,)
                 expected = (self.measure(value, dim) for value in listed)
                 return any(value is not None and value != actual for value in expected)
+            case Fewer(name) | More(name):
+                other = self.measure(given.get(name), dim)
+                if other is None or not (actual.isdecimal() and other.isdecimal()):
+                    return False
+                fewer = isinstance(self.bound, Fewer)
+                return int(actual) < int(other) if fewer else int(actual) > int(other)
             case bound:
                 return bound.holds(actual)
 
@@ -156,6 +190,31 @@ class Dtype(Predicate, frozen=True):
     def measure(self, value: Value, dim: int = 0) -> str | None:
         """The name of the dtype."""
         return value.dtype if isinstance(value, TensorMeta) else None
+
+
+class SparseDtype(Predicate, frozen=True):
+    """The dtype of a sparse tensor argument of one layout, as torch names it: ``float16``.
+
+    Its kernels are others than those for dense tensors, and so is what they take.
+    """
+
+    kind = "sparse-dtype"
+
+    layout: str = ""
+    """Such as ``sparse_coo``; "" any."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The name of the dtype; None of a dense tensor, or one of another layout."""
+        if not isinstance(value, Constant) or not value.value.startswith("sparse_"):
+            return None
+        layout, _, meta = value.value.partition(" ")
+        dtype = meta.partition("[")[0]
+        return dtype if dtype and self.layout in ("", layout) else None
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        for name, value in _constants(self.argument, node):
+            for part in value if isinstance(value, tuple) else (value,):
+                yield name, part
 
 
 class Rank(Predicate, frozen=True):
@@ -268,6 +327,26 @@ class ArgumentValue(Predicate, frozen=True):
         yield from given
         if self.default and not given:
             yield self.argument, self.default
+
+
+class Mode(Predicate, frozen=True):
+    """What a program had set a mode to when it made the call; its name is the argument.
+
+    ``deterministic``: ``error`` or ``warn``, as ``torch.use_deterministic_algorithms`` has it.
+    ``attention``, of ``scaled_dot_product_attention`` where not all of its kernels are allowed:
+    those that are, sorted, as ``flash`` or ``efficient+math``. ``gradient``, of the same operator:
+    ``wanted`` where autograd follows it.
+    ``off`` where nothing was set, and of graphs, which do not say it.
+    """
+
+    kind = "mode"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The value of the mode."""
+        return str(value)
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        yield self.argument, dict(node.modes).get(self.argument, OFF)
 
 
 class Product(Predicate, frozen=True):

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.dynamic import SiteTaken
+from opcheck.model.launches import Launch
 from opcheck.model.plan import Declined, PlanSummary, Suggestion
 from opcheck.model.trace import RUN_ENDED, CompiledRegion, Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -133,6 +134,8 @@ class TraceInfo(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     compiled: tuple[CompiledRegion, ...] = ()
     """What ``torch.compile`` was asked to compile; each of them is a gap as well."""
+    launches: tuple[Launch, ...] = ()
+    """Kernels of the model's own."""
 
     @property
     def ended(self) -> Gap | None:

@@ -257,6 +257,9 @@ class ModelSpec(Struct, frozen=True):
     """Seconds for loading and running the model; None: the default of the source's kind."""
     memory: float | None = None
     """GiB for the process that loads and runs the model; None: most of what the machine has."""
+    older_torch: str = ""
+    """The torch, ``2.7``, that its code is to find, with what that lacks hidden; "": the installed
+    one."""
 
 
 class ScanRequest(Struct, frozen=True):

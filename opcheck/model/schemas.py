@@ -20,6 +20,8 @@ class Returned(Struct, frozen=True):
     along: str = ""
     """The argument that names the one dimension whose size is ``size``, not that of ``like``."""
     size: str = ""
+    dtype_of: str = ""
+    """The argument that names its dtype; where that is left out, ``dtype`` is it."""
 
 
 class OperatorSchema(Struct, frozen=True):

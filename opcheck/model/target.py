@@ -8,7 +8,11 @@ from opcheck.lang.sentence import Sentence
 
 _SPEC = re.compile(
     r"(?P<name>[a-z0-9][a-z0-9-]*)(?:@(?P<sdk>[^+\s@]+))?(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
+    r"(?P<libraries>(?:\+(?!torch\d)[a-z_]+\d+(?:\.\d+)*)*)"
 )
+_LIBRARY = re.compile(r"\+([a-z_]+)(\d+(?:\.\d+)*)")
+Libraries = tuple[tuple[str, str], ...]
+"""Libraries of a model's, as ``bitsandbytes``, with the release that the target has of each."""
 
 
 class TargetSpec(Struct, frozen=True, order=True):
@@ -20,23 +24,31 @@ class TargetSpec(Struct, frozen=True, order=True):
     """SDK release as its vendor names it; empty for the newest."""
     torch: str = ""
     """torch version; empty for the newest that the release serves."""
+    libraries: Libraries = ()
+    """Those whose release the user names, in that order; of others one is assumed."""
 
     @classmethod
     def parse(cls, text: str) -> "TargetSpec":
-        """Read ``name[@sdk][+torchX.Y]``; ``str()`` gives back exactly ``text``."""
+        """Read ``name[@sdk][+torchX.Y][+libraryX.Y]``; ``str()`` gives back exactly ``text``."""
         match = _SPEC.fullmatch(text)
         if match is None:
             raise ValueError(
                 Sentence(
-                    "not a target: {text} (want VENDOR-CHIP[@SDK][+torchX.Y])", text=repr(text)
+                    "not a target: {text} (want VENDOR-CHIP[@SDK][+torchX.Y][+LIBRARYX.Y])",
+                    text=repr(text),
                 )
             )
-        return cls(match["name"], match["sdk"] or "", match["torch"] or "")
+        libraries = tuple(_LIBRARY.findall(match["libraries"]))
+        return cls(match["name"], match["sdk"] or "", match["torch"] or "", libraries)
 
     def __str__(self) -> str:
         sdk = f"@{self.sdk}" if self.sdk else ""
         torch = f"+torch{self.torch}" if self.torch else ""
-        return f"{self.name}{sdk}{torch}"
+        return f"{self.name}{sdk}{torch}{_named(self.libraries)}"
+
+
+def _named(libraries: Libraries) -> str:
+    return "".join(f"+{name}{version}" for name, version in libraries)
 
 
 def target_name(vendor: str, chip: str) -> str:
@@ -57,6 +69,8 @@ class Target(Struct, frozen=True, order=True):
     """torch version, major.minor: ``2.12``."""
     device_type: str
     """The name tensors report: ``npu``."""
+    libraries: Libraries = ()
+    """Those whose release the user named."""
 
     @property
     def name(self) -> str:
@@ -64,4 +78,4 @@ class Target(Struct, frozen=True, order=True):
         return target_name(self.vendor, self.chip)
 
     def __str__(self) -> str:
-        return f"{self.name}@{self.sdk}+torch{self.torch}"
+        return f"{self.name}@{self.sdk}+torch{self.torch}{_named(self.libraries)}"

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Costs
 from opcheck.model.dynamic import Site
+from opcheck.model.launches import Launch
 
 
 class OpName(Struct, frozen=True, order=True):
@@ -121,9 +122,9 @@ class Constant(Struct, frozen=True):
     """A non-literal argument kept as text: a dtype, layout, memory format or device."""
 
     kind: str
-    """``dtype``, ``memory_format``, ``layout``, ``device`` or ``other``."""
+    """``dtype``, ``memory_format``, ``layout``, ``device``, ``reduction`` or ``other``."""
     value: str
-    """torch's name without the prefix: ``float32``, ``channels_last``, ``strided``, ``npu``."""
+    """torch's name without the prefix: ``float32``, ``channels_last``, ``npu``, ``SUM``."""
 
     def __str__(self) -> str:
         return self.value
@@ -162,6 +163,9 @@ class Node(Struct, frozen=True):
     """Why ``children`` is None, or what else was seen while taking the call apart."""
     data_dependent: bool = False
     """The output's size or a Python number read from it depends on values that were assumed."""
+    modes: tuple[tuple[str, str], ...] = ()
+    """(mode, its value) of what the program had switched on: ``("deterministic", "error")``. ``()``
+    where all was as PyTorch has it, and in graphs, which do not say it."""
 
     def tensors(self) -> tuple[tuple[str, TensorMeta], ...]:
         """Every tensor argument with its argument name, lists flattened, in schema order."""
@@ -255,10 +259,14 @@ DEVICE_NAMED = "device-named"
 """The model names a device; it ran as if it named that of the target."""
 COMPILED_CODE = "compiled"
 """A compiler was to make something of it; it ran as it is written."""
+KERNEL_NOT_RUN = "kernel-not-run"
+"""A kernel of the model's own was launched on an emulated device; nothing ran it."""
 QUANTISED = "weights-quantised"
 """Operators of a library compute with the weights."""
 NOT_IN_FORMAT = "not-in-format"
 """A saved graph holds something that its format is not known to have."""
+NOT_AS_OLDER = "not-traced-as-older-torch"
+"""The model calls what the target's torch lacks, and did not run with that hidden."""
 
 
 def run_ended(where: str, message: str) -> Gap:
@@ -315,6 +323,17 @@ class Kernel(Struct, frozen=True):
     phase: Phase = Phase.FORWARD
 
 
+class AsOlder(Struct, frozen=True):
+    """How a model was run to take the way that it takes with an older torch."""
+
+    torch: str
+    """``major.minor``; what it lacks was hidden from the model's code and its libraries."""
+    hidden: tuple[str, ...]
+    """What of that they looked for, as ``torch.nn.functional.grouped_mm``; sorted."""
+    refused: str = ""
+    """Why it is not the target's own: the model does not load with that."""
+
+
 class Trace(Struct, frozen=True):
     """All calls of a model on one device type."""
 
@@ -347,6 +366,10 @@ class Trace(Struct, frozen=True):
     """What the calls cost and what they made live; only where that was asked for."""
     compiled: tuple[CompiledRegion, ...] = ()
     """What ``torch.compile`` was asked to compile, sorted; each of them is a gap as well."""
+    launches: tuple[Launch, ...] = ()
+    """Kernels of the model's own, sorted: no operator of PyTorch stands for them."""
+    older: AsOlder | None = None
+    """The torch that the model's code found; None: the one that recorded the trace."""
 
     @property
     def calls(self) -> int:

@@ -13,6 +13,8 @@ from opcheck.resolve import resolution as codes
 from opcheck.resolve.kernels import absent_from
 from opcheck.resolve.resolution import Resolution
 
+_WANTED = ("gradient", "wanted")
+"""The mode of a call that autograd follows."""
 _SINCE = "{said}; on {device} {said_why}"
 
 
@@ -28,28 +30,31 @@ class Target(Protocol):
         """The resolution of a composite whose tensors have other dtypes than in the trace."""
 
 
-def chosen(node: Node, target: Target) -> Resolution | None:
+def chosen(node: Node, target: Target, *, apart: bool = False) -> Resolution | None:
     """Give the resolution of a call that goes another way on this device; None where it does not.
 
     A call of which only the operator is known, as in tables, may go any of the ways: the worst
-    counts, and None means that one of them is the recorded one.
+    counts, and None means that one of them is the recorded one. ``apart``: autograd has taken the
+    call apart, so that what it runs as is recorded beside it, and its gradient counts as well.
     """
-    ways = list(_ways(node, target))
+    ways = list(_ways(node, target, apart=apart))
     if not ways or None in ways:
         return None
     return max((way for way in ways if way is not None), key=lambda way: way.severity)
 
 
-def _ways(node: Node, target: Target) -> Iterator[Resolution | None]:
+def _ways(node: Node, target: Target, *, apart: bool) -> Iterator[Resolution | None]:
     """Resolutions of the ways that the call may go; None for the recorded one."""
     for choice in target.matrix.choices.get(str(node.op), ()):
         known = bool(node.arguments)
         if known and any(predicate.match(node) is None for predicate in choice.predicates):
             continue
         if choice.asks is None:
-            way = _cast(choice, node, target) if choice.casts else None
+            way = _cast(choice, node, target) if choice.casts and not apart else None
         else:
-            way = _taken(choice, choice.asks, node, target)
+            wanted = apart and _WANTED in node.modes
+            asks = (*choice.asks, *choice.backward) if wanted else choice.asks
+            way = _taken(choice, asks, node, target)
             if way is None:
                 continue
         yield way
@@ -91,23 +96,23 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
         return None
     worst = max(resolutions, key=lambda resolution: resolution.severity, default=None)
     device = matrix.target.device_type
-    if worst is not None and not (worst.verdict.on_device and worst.code in codes.PLAIN):
-        return replace(
-            worst,
-            text=Sentence(
-                "on {device} it runs as {list}, since {said}: {said_why}",
-                device=device, list=", ".join(asks), said=choice.text, said_why=worst.text,
-            ),
-            confidence=max(choice.confidence, worst.confidence, key=lambda c: c.rank),
-            evidence=_evidence(choice, resolutions),
-            about=worst.about or asks[resolutions.index(worst)],
-            names_part=False,
-        )  # fmt: skip
     leaves = tuple(
         dict.fromkeys(
             leaf for pair in zip(asks, resolutions, strict=True) for leaf in _leaves(*pair)
         )
     )
+    if worst is not None and not (worst.verdict.on_device and worst.code in codes.PLAIN):
+        decides = asks[resolutions.index(worst)]
+        return replace(
+            worst,
+            verdict=Verdict.DECOMPOSED if worst.verdict.on_device else worst.verdict,
+            text=_troubled(choice, decides, device, worst.text),
+            confidence=max(choice.confidence, worst.confidence, key=lambda c: c.rank),
+            evidence=_evidence(choice, resolutions),
+            leaves=frozenset(leaves) if worst.verdict.on_device else worst.leaves,
+            about=worst.about or decides,
+            names_part=False,
+        )  # fmt: skip
     if asks:
         code, text = codes.CHOSEN, Sentence(
             "on {device} it runs as {list}, native: {said}",
@@ -127,6 +132,19 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
     )
 
 
+def _troubled(choice: Choice, op: str, device: str, why: str) -> str:
+    """Why a call does not run well that way: ``op`` is what it asks for, or its gradient."""
+    if op in choice.backward:
+        return Sentence(
+            "on {device} its gradient is {op}, since {said}: {said_why}",
+            device=device, op=op, said=choice.text, said_why=why,
+        )  # fmt: skip
+    return Sentence(
+        "on {device} it runs as {list}, since {said}: {said_why}",
+        device=device, list=", ".join(choice.asks or ()), said=choice.text, said_why=why,
+    )  # fmt: skip
+
+
 def _leaves(op: str, resolution: Resolution) -> list[str]:
     """The kernels that one of the calls ends in."""
     return sorted(resolution.leaves) or ([] if resolution.code == codes.NO_DEVICE_WORK else [op])
@@ -135,7 +153,7 @@ def _leaves(op: str, resolution: Resolution) -> list[str]:
 def _call(choice: Choice, op: str, node: Node) -> Node:
     """The call of ``op`` that stands in place of ``node``, its arguments under the names there."""
     renamed = tuple((choice.renames.get(name, name), value) for name, value in node.arguments)
-    return Node(OpName.parse(op), renamed, node.outputs, cpu_kernel=False)
+    return Node(OpName.parse(op), renamed, node.outputs, cpu_kernel=False, modes=node.modes)
 
 
 def _evidence(choice: Choice, resolutions: list[Resolution]) -> tuple[Evidence, ...]:

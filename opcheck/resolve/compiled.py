@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Compiler, CompilerDoes, SupportMatrix
 from opcheck.model.report import Finding, Place, Reason
-from opcheck.model.trace import GIVEN_BACKEND, CompiledRegion, Phase, Trace
+from opcheck.model.trace import GIVEN_BACKEND, CompiledRegion, Node, Phase, Trace
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
 COMPILE = "torch::compile"
@@ -17,7 +17,11 @@ NO_BACKEND = "compile-backend-missing"
 THERE = "compile-backend"
 SKIPPED = "compile-mode-skipped"
 NOT_KNOWN = "compile-backend-not-known"
+NO_DTYPE = "compile-dtype-not-supported"
 _INDUCTOR = "inductor"
+_WHOLE = "(the model)"
+"""Where a region is that is all of the model."""
+_CASTS = frozenset({"aten::to.dtype", "aten::to.dtype_layout", "aten::to.other", "aten::_to_copy"})
 
 
 def refused(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -28,6 +32,8 @@ def refused(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
             known = matrix.compilers.get(name)
             if known is not None and known.does is CompilerDoes.RAISES:
                 found.append(_finding(name, known, regions))
+            elif known is not None and known.without:
+                found += _of_dtypes(trace, name, known, regions, matrix.chip_name)
     return tuple(sorted(found, key=lambda finding: finding.id))
 
 
@@ -73,19 +79,55 @@ def _asked(backend: str, regions: Iterable[CompiledRegion]) -> Iterator[str]:
 
 
 def _finding(name: str, known: Compiler, regions: Sequence[CompiledRegion]) -> Finding:
-    places = tuple(map(_place, regions))
+    return _made(name, Reason(NO_BACKEND, raises(name, known)), regions, known.evidence)
+
+
+def _made(
+    name: str, reason: Reason, regions: Sequence[CompiledRegion], evidence: tuple[Evidence, ...]
+) -> Finding:
     parts = "\n".join((COMPILE, name, *(region.where for region in regions)))
     return Finding(
         id=hashlib.sha256(parts.encode()).hexdigest()[:12],
         op=COMPILE,
         verdict=Verdict.UNSUPPORTED,
-        confidence=_sure(known.evidence),
-        reason=Reason(NO_BACKEND, raises(name, known)),
+        confidence=_sure(evidence),
+        reason=reason,
         count=len(regions),
         phase=Phase.FORWARD,
-        uses=places,
-        evidence=known.evidence,
+        uses=tuple(map(_place, regions)),
+        evidence=evidence,
     )
+
+
+def _of_dtypes(
+    trace: Trace, name: str, known: Compiler, regions: Sequence[CompiledRegion], chip: str
+) -> Iterator[Finding]:
+    """A finding for each dtype that compiled code converts and kernels of the chip do not."""
+    for dtype, evidence in sorted(known.without.items()):
+        found = [region for region in regions if _converts(trace, region, dtype)]
+        if found:
+            text = Sentence(
+                "torch.compile with the backend {backend} writes a kernel that converts {dtype}, "
+                "which does not compile for {chip}",
+                backend=name, dtype=dtype, chip=chip,
+            )  # fmt: skip
+            yield _made(f"{name} {dtype}", Reason(NO_DTYPE, text), found, evidence)
+
+
+def _converts(trace: Trace, region: CompiledRegion, dtype: str) -> bool:
+    """Whether code of a region, of which the trace has the module, casts to a dtype or from it."""
+    return any(
+        str(trace.nodes[use.node].op) in _CASTS
+        and dtype in _dtypes(trace.nodes[use.node])
+        and (region.where == _WHOLE or f"{use.module}.".startswith(f"{region.where}."))
+        for use in trace.uses
+    )
+
+
+def _dtypes(node: Node) -> set[str]:
+    """Those of what a cast is given, and of what it gives."""
+    given = (tensor for _, tensor in node.tensors())
+    return {tensor.dtype for tensor in (*given, *node.output_tensors())}
 
 
 def _place(region: CompiledRegion) -> Place:

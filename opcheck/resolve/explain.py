@@ -8,6 +8,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
 from opcheck.model.trace import Node, OpName
 from opcheck.resolve import resolution as codes
+from opcheck.resolve.backend_table import table_of
 from opcheck.resolve.table import Branches, Facts, TableNodes
 from opcheck.resolve.walk import Walk
 
@@ -81,6 +82,7 @@ def explain(
         evidence=resolution.evidence,
         branches=_floats_first(name, branches),
         choices=matrix.choices.get(name, ()),
+        backend=table_of(name, matrix),
         registered_in=tuple(registered_in),
         torch_range=matrix.history.get(name),
     )

@@ -22,11 +22,11 @@ from opcheck.model.report import (
 from opcheck.model.request import OPTIMIZER, WRAPPER
 from opcheck.model.trace import Kernel, Node, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
-from opcheck.resolve import compiled
+from opcheck.resolve import compiled, launches
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
-from opcheck.resolve.conditions import sentence
+from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.explain import steps
-from opcheck.resolve.kernels import torch_differs
+from opcheck.resolve.kernels import torch_differs, traced_as_older
 from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 
@@ -44,15 +44,24 @@ class ResolvedCall(Struct, frozen=True):
 def resolved_calls(trace: Trace, walk: Walk) -> Iterator[ResolvedCall]:
     """The calls in the order of the trace's uses, then the composites that autograd took apart.
 
-    Of those only the ones are given of which the target asks something that they do not meet.
+    Of those only the ones are given of which the target asks something that they do not meet, or
+    that are harmed in a way that none of their parts tells of.
     """
+    told: set[tuple[str, str, str, int]] = set()
     for use in trace.uses:
-        yield ResolvedCall(use, trace.nodes[use.node], walk.resolution(use.node))
+        resolution = walk.resolution(use.node)
+        if trace.taken_apart and resolution.harmful:
+            told.add((resolution.code, *_line(use)))
+        yield ResolvedCall(use, trace.nodes[use.node], resolution)
     for use in trace.taken_apart:
         node = trace.nodes[use.node]
-        resolution = walk.of_composite_itself(node)
-        if resolution is not None:
-            yield ResolvedCall(use, node, resolution, taken_apart=True)
+        found = walk.of_composite_itself(node)
+        if found is not None and not (found.harmful and (found.code, *_line(use)) in told):
+            yield ResolvedCall(use, node, found, taken_apart=True)
+
+
+def _line(use: Use) -> tuple[str, str, int]:
+    return use.module, use.file, use.line
 
 
 def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
@@ -62,13 +71,13 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
     partitions = _partitions(trace, calls)
-    refused = compiled.refused(trace, matrix)
+    apart = _apart(trace, matrix)
     return TargetReport(
         target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
-        summary=_summary(calls, _islands(trace, partitions), bool(trace.gaps), refused),
-        findings=_sorted((*refused, *_findings(trace, calls, walk if explained else None))),
+        summary=_summary(calls, _islands(trace, partitions), bool(trace.gaps), apart),
+        findings=_sorted((*apart, *_findings(trace, calls, walk if explained else None))),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
@@ -80,8 +89,12 @@ def summary(trace: Trace, walk: Walk) -> Summary:
     """The figures of a trace on the target of ``walk``."""
     calls = list(resolved_calls(trace, walk))
     islands = _islands(trace, _partitions(trace, calls))
-    refused = compiled.refused(trace, walk.matrix)
-    return _summary(calls, islands, bool(trace.gaps), refused)
+    return _summary(calls, islands, bool(trace.gaps), _apart(trace, walk.matrix))
+
+
+def _apart(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
+    """Findings on what reaches the device past the dispatcher: no operator stands for it."""
+    return (*compiled.refused(trace, matrix), *launches.findings(trace, matrix))
 
 
 def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> Iterator[Finding]:
@@ -156,14 +169,15 @@ def argument_text(name: str, value: Value) -> str:
 
 
 def _summary(
-    calls: list[ResolvedCall], islands: int, gaps: bool, refused: tuple[Finding, ...]
+    calls: list[ResolvedCall], islands: int, gaps: bool, apart: tuple[Finding, ...]
 ) -> Summary:
-    worst = {finding.op: finding.verdict for finding in refused}
-    counts = Counter({finding.verdict: finding.count for finding in refused})
-    for call in calls:
-        op, verdict = str(call.node.op), call.resolution.verdict
+    worst: dict[str, Verdict] = {}
+    counts: Counter[Verdict] = Counter()
+    each = [(finding.op, finding.verdict, finding.count) for finding in apart]
+    each += [(str(call.node.op), call.resolution.verdict, call.use.count) for call in calls]
+    for op, verdict, count in each:
         worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
-        counts[verdict] += call.use.count
+        counts[verdict] += count
     operators = Counter(worst.values())
     good = sum(count for verdict, count in operators.items() if verdict.on_device)
     return Summary(
@@ -246,11 +260,39 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     differs = torch_differs(trace.torch_version, matrix, "traced")
     if differs:
         told.append(Reason("torch-differs", differs))
+    if trace.older is not None:
+        told.append(Reason("traced-as-older-torch", traced_as_older(trace.older, matrix)))
     told += compiled.told(trace, matrix)
+    told += _called_for(trace, matrix)
+    told += _assumed(trace, matrix)
     if matrix.choices:
         training = trace.mode == "train"
         told.append(Reason("stand-in", _STAND_IN_TRAINING if training else _STAND_IN))
     return tuple(told)
+
+
+def _called_for(trace: Trace, matrix: SupportMatrix) -> Iterator[Reason]:
+    """What is said once of a target where the model makes a call that asks for it."""
+    for caution in matrix.cautions:
+        said = caution.condition
+        for node in trace.nodes:
+            found = matches(said, node) if str(node.op) in caution.ops else None
+            if found is not None:
+                yield Reason(said.code, sentence(said, found, matrix.target.chip))
+                break
+
+
+def _assumed(trace: Trace, matrix: SupportMatrix) -> Iterator[Reason]:
+    """Which releases of libraries were assumed, of those whose operators the model calls."""
+    called = {node.op.namespace for node in trace.nodes} & matrix.libraries.keys()
+    for package, version in sorted(matrix.libraries[namespace] for namespace in called):
+        text = Sentence(
+            "{library} {version} is assumed, the newest when torch {torch} came out; another one "
+            "is named as {text_target}",
+            library=package, version=version, torch=matrix.target.torch,
+            text_target=f"{matrix.target.name}@{matrix.target.sdk}+{package}X.Y",
+        )  # fmt: skip
+        yield Reason("library-release-assumed", text)
 
 
 _OUTCOMES = (True, None, False)

@@ -2,10 +2,10 @@
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Earlier, Entry, SupportMatrix
-from opcheck.model.trace import Composite, Node, OpName
+from opcheck.model.trace import AsOlder, Composite, Node, OpName
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import resolution as codes
-from opcheck.resolve.resolution import Resolution, Step
+from opcheck.resolve.resolution import Resolution, Step, listed
 
 
 def absent_from(matrix: SupportMatrix, op: OpName) -> str:
@@ -42,6 +42,22 @@ def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:
         f"{done} with torch {{version}}, while the target runs torch {{wanted}}: "
         "composites may be decomposed differently there",
         version=running, wanted=matrix.target.torch,
+    )  # fmt: skip
+
+
+def traced_as_older(older: AsOlder, matrix: SupportMatrix) -> str:
+    """Say that a trace is one of an older torch, as far as Python code decides."""
+    names = listed(older.hidden) if older.hidden else Sentence("nothing")
+    told = Sentence(
+        "traced as torch {version} takes it: what that lacks was hidden from the model's code and "
+        "its libraries, which looked for {list}",
+        version=older.torch, list=names,
+    )  # fmt: skip
+    if not older.refused:
+        return told
+    return Sentence(
+        "{said}. With torch {version}, which the target runs, it does not load: {said_why}",
+        said=told, version=matrix.target.torch, said_why=older.refused,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
+from opcheck.model.matrix import SLOW
 from opcheck.model.trace import Node
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -32,12 +33,20 @@ class Resolution(Struct, frozen=True):
 
     @property
     def severity(self) -> tuple[int, int, int, int]:
-        """For choosing the worst: what leaves the device, then a caution; of equals, the surest."""
+        """For choosing the worst: what leaves the device, then a caution; of equals, the surest.
+
+        Of cautions, wrong values come before what is slow: one sentence is shown of a call.
+        """
         sure = -self.confidence.rank
         if self.verdict.on_device:
-            caution = 2 if self.harmful else 0 if self.code in PLAIN else 1
-            return 0, caution, self.verdict.rank, sure
+            return 0, self._caution, self.verdict.rank, sure
         return self.verdict.rank, 0, 0, sure
+
+    @property
+    def _caution(self) -> int:
+        if self.harmful:
+            return 2 if self.code in SLOW else 3
+        return 0 if self.code in PLAIN else 1
 
     @property
     def wants_change(self) -> bool:
@@ -94,6 +103,8 @@ NO_COLLECTIVE = "no-collective"
 COLLECTIVE_NOT_KNOWN = "collective-not-known"
 NO_DTYPE = "dtype-not-sent"
 DTYPE_NOT_KNOWN = "dtype-not-known-to-be-sent"
+NO_REDUCTION = "reduction-not-supported"
+REDUCTION_NOT_KNOWN = "reduction-not-known"
 
 PLAIN = frozenset({REGISTERED, COLLECTIVE, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK})
 """Codes of answers without any "but"."""

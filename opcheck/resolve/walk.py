@@ -18,7 +18,7 @@ from opcheck.resolve import kernels, sparse
 from opcheck.resolve import resolution as codes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
-from opcheck.resolve.collectives import collective, dtypes_of
+from opcheck.resolve.collectives import collective, sent_by
 from opcheck.resolve.conditions import matches, sentence, with_dtypes
 from opcheck.resolve.kernels import absent_from, earlier, mixes_host
 from opcheck.resolve.resolution import Part, Resolution, Step, listed
@@ -58,14 +58,21 @@ class Walk:
         return self._worst(node, plain, self.matched(node, plain))
 
     def of_composite_itself(self, node: Node) -> Resolution | None:
-        """The worst that the target asks of a composite itself, which autograd has taken apart."""
+        """The worst that the target asks of a composite itself, which autograd has taken apart.
+
+        Or of the kernel that PyTorch takes there in place of the parts that autograd was shown.
+        """
         plain = Resolution(Verdict.DECOMPOSED, codes.DECOMPOSES, "")
         everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
         worst = self._worst(node, plain, (
             (condition, text)
             for condition, text in self.matched(node, plain)
-            if id(condition) not in everywhere and condition.verdict is not Verdict.NATIVE
+            if id(condition) not in everywhere
+            and (condition.harmful or condition.verdict is not Verdict.NATIVE)
         ))  # fmt: skip
+        way = chosen(node, self, apart=True)
+        if way is not None and way.wants_change and way.severity > worst.severity:
+            return way
         return None if worst is plain else worst
 
     def _worst(
@@ -138,7 +145,7 @@ class Walk:
             return
         yield Step(_NOT_INHERITED if node.composite else "composite: PyTorch has none")
         if node.op.namespace == COLLECTIVES:
-            resolution = collective(str(node.op), self.matrix, dtypes_of(node))
+            resolution = collective(str(node.op), self.matrix, sent_by(node))
             yield Step(_BACKEND, resolution)
             return
         yield kernels.of_host(node, self.matrix)

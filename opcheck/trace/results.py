@@ -58,6 +58,9 @@ def finished(
         taken_apart=taken,
         costs=costs_of(tree, nodes, order, inputs) if isinstance(tree, BookedTree) else None,
         compiled=tuple(sorted(tree.compiled)),
+        launches=tuple(
+            sorted(replace(launch, count=count) for launch, count in tree.launches.items())
+        ),
     )
 
 

@@ -242,7 +242,7 @@ def share_of(target: str) -> str:
 
 def compared(predicted: Answer, asked: Answer) -> Operators:
     """Hold one target's answers against each other."""
-    assert list(predicted) == list(asked), "the sides did not run the same cases"
+    assert predicted.keys() == asked.keys(), "the sides did not run the same cases"
     refused: Counter[str] = Counter()
     differ = {}
     for case, said in predicted.items():

@@ -82,8 +82,9 @@ def _counted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple
             found = predictor.call(case.call, case.inputs, {}, backward=case.backward)
             return counts_of(found)
 
-        for case in _cases(matrix, choice):
-            yield str(case), _outcome(run, case)
+        for directions in ((False,), (True,)):  # for each the device has other kernels
+            for case in _cases(matrix, {**choice, "directions": directions}):
+                yield str(case), _outcome(run, case)
 
 
 def asked(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:

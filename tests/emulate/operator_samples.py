@@ -49,8 +49,12 @@ def cases(
     dtypes: Collection[str] | None = None,
     first: int = FIRST,
     operators: Collection[str] | None = None,
+    directions: Collection[bool] = (False, True),
 ) -> Iterator[Case]:
-    """Every case of the database, made as it is asked for; None stands for all there are."""
+    """Every case of the database, made as it is asked for; None stands for all there are.
+
+    Of ``directions``, True is backward.
+    """
     from torch.testing._internal.common_methods_invocations import op_db
 
     for info in op_db:
@@ -58,18 +62,23 @@ def cases(
             continue
         for dtype in sorted(info.supported_dtypes("cpu"), key=str):
             if dtypes is None or _name(dtype) in dtypes:
-                yield from _of(info, dtype, first)
+                for backward in directions:
+                    yield from _of(info, dtype, first, backward)
 
 
-def _of(info: Any, dtype: torch.dtype, first: int) -> Iterator[Case]:
-    has_gradient = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
-    for backward in (False, True) if has_gradient else (False,):
-        _seed()
-        # not by way of ``sample_inputs``, which looks for a running unittest on the whole stack
-        samples = list(islice(info.sample_inputs_func(info, "cpu", dtype, backward), first))
-        for index, sample in enumerate(samples):
-            inputs = (sample.input, sample.args, sample.kwargs)
-            yield Case(info.formatted_name, _name(dtype), index, backward, info, inputs)
+def _of(info: Any, dtype: torch.dtype, first: int, backward: bool) -> Iterator[Case]:
+    if backward and not _has_gradient(info, dtype):
+        return
+    _seed()
+    # not by way of ``sample_inputs``, which looks for a running unittest on the whole stack
+    samples = list(islice(info.sample_inputs_func(info, "cpu", dtype, backward), first))
+    for index, sample in enumerate(samples):
+        inputs = (sample.input, sample.args, sample.kwargs)
+        yield Case(info.formatted_name, _name(dtype), index, backward, info, inputs)
+
+
+def _has_gradient(info: Any, dtype: torch.dtype) -> bool:
+    return bool(info.supports_autograd and dtype in info.supported_backward_dtypes("cpu"))
 
 
 def _name(dtype: torch.dtype) -> str:

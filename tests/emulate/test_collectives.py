@@ -54,9 +54,6 @@ def numbers(*shape: int) -> Tensor:
         ("AVG", [5, 6]),
         ("MIN", [5, 6]),
         ("MAX", [5, 6]),
-        ("BAND", [5, 6]),
-        ("BOR", [5, 6]),
-        ("BXOR", [5, 6]),
     ],
 )
 def test_equal_tensors_are_reduced(
@@ -65,6 +62,27 @@ def test_equal_tensors_are_reduced(
     tensor = torch.tensor([5, 6]).to(place)
     dist.all_reduce(tensor, op=getattr(dist.ReduceOp, reduction))
     same(tensor, torch.tensor(expected))
+
+
+BITWISE = ["BAND", "BOR", "BXOR"]
+
+
+@pytest.mark.parametrize("reduction", BITWISE)
+def test_the_host_reduces_bitwise(reduction: str) -> None:
+    tensor = torch.tensor([5, 6])
+    with collecting_on_host():
+        dist.all_reduce(tensor, op=getattr(dist.ReduceOp, reduction))
+    same(tensor, torch.tensor([5, 6]))
+
+
+@pytest.mark.parametrize("reduction", BITWISE)
+def test_a_device_whose_backend_lacks_a_reduction_raises(reduction: str) -> None:
+    message = f"allreduce of HCCL does not support the reduction {reduction} for int64"
+    for device in opened(True):
+        with pytest.raises(RuntimeError, match=message):
+            dist.all_reduce(
+                torch.tensor([5, 6], device=device), op=getattr(dist.ReduceOp, reduction)
+            )
 
 
 def test_a_reduction_reaches_its_root_alone(place: torch.device) -> None:

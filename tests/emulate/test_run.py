@@ -2,6 +2,7 @@
 
 import linecache
 import threading
+from functools import partial
 from typing import Any, ClassVar
 
 import pytest
@@ -21,6 +22,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from tests.emulate.matrices import matrix_of, without, without_fallback
+from tests.lang.told import in_chinese
 
 NEWEST = matrix_of("ascend-910b")
 MODEL = ModelInfo("tests", "live", "")
@@ -105,7 +107,10 @@ def test_a_model_that_runs_says_so(values: bool) -> None:
         Difference("output.last", (1, 3, 8), "float32", 0.0),
     )
     assert found.differences == (expected if values else None)
-    assert len(said) == (4 if values else 3)
+    host = ["在主机上计算，以作比较"] if values else []
+    assert in_chinese(said) == [
+        *host, f"在模拟的 {NEWEST.target} 上运行", "预测扫描结果", "将预测与分发器对照",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -121,6 +126,20 @@ def test_a_training_step_compares_gradients_and_parameters() -> None:
         "output.logits", "output.last", *(f"grad of {n}" for n in parameters),
         *(f"{n} after the step" for n in parameters),
     }  # fmt: skip
+    assert all(d.largest is not None and d.largest < 1e-5 for d in found.differences)
+
+
+@pytest.mark.slow
+def test_gradients_are_compared_as_the_optimizer_takes_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a device PyTorch adds the momentum to the gradients themselves, and does not on a CPU."""
+    nesterov = partial(torch.optim.SGD, momentum=0.9, nesterov=True)
+    monkeypatch.setattr(torch.optim, "Nesterov", nesterov, raising=False)
+    found = emulated(Net(), TOKENS, values=True, step=TrainingSpec(optimizer="nesterov"))
+    assert found.differences is not None
+    gradients = [d for d in found.differences if d.name.startswith("grad of ")]
+    assert len(gradients) == len(list(Net().parameters()))
     assert all(d.largest is not None and d.largest < 1e-5 for d in found.differences)
 
 
@@ -226,13 +245,36 @@ def test_nothing_to_train_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_a_hard_coded_cuda_device_is_taken_for_the_emulated_one() -> None:
+@pytest.mark.parametrize(
+    ("device", "note"),
+    [
+        ("cuda", "names a CUDA device; run as if it said 'npu'"),
+        ("mlu", "names the device 'mlu'; run as if it said 'npu'"),
+    ],
+)
+def test_a_hard_coded_device_is_taken_for_the_emulated_one(device: str, note: str) -> None:
     def insisting(x: Tensor) -> Tensor:
-        return x + torch.ones(2, device="cuda")
+        return x + torch.ones(2, device=device)
 
     found = emulated(insisting, torch.ones(2))
     assert found.runs
-    assert "names a CUDA device; run as if it said 'npu'" in found.notes
+    assert note in found.notes
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_tensor_ends_the_run_with_one_sentence() -> None:
+    def ragged(x: Tensor) -> Tensor:
+        return torch.nested.nested_tensor([x[0], x[1][:2]], layout=torch.jagged).cumsum(1)
+
+    found = emulated(ragged, torch.ones(2, 4, 3))
+    assert found.error == (
+        "it makes a nested tensor, and only tensors of one size in each dimension are followed; "
+        "pad to one size and give a mask"
+    )
+    assert in_chinese([found.error]) == [
+        "创建了嵌套张量，而只能跟踪每个维度大小统一的张量；请填充为统一大小并提供掩码"
+    ]
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """A device without values gives the host's shapes, dtypes and strides; what either kind says."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -104,6 +105,18 @@ def test_values_that_are_not_followed_come_to_the_host_as_zeros_and_that_is_said
     assert few.tolist() == [1] * 9
     notes = [note.partition(" at ")[0] for note in emulator.device.record.notes]
     assert notes == ["brings values to the host that are not followed"] * 2
+
+
+@pytest.mark.slow
+def test_values_that_no_line_of_the_users_brings_are_told_of_without_one() -> None:
+    emulator = Emulator("ascend-910b", values=False)
+    with emulator as device:
+        reading = threading.Thread(target=torch.ones(100, 100).to(device).cpu)
+        reading.start()
+        reading.join()
+    assert [*emulator.device.record.notes] == [
+        "brings values to the host that are not followed; zeros here"
+    ]
 
 
 def _again(value: Callable[..., Tensor], x: Tensor) -> Any:

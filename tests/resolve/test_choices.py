@@ -160,3 +160,47 @@ def test_tensors_of_the_composite_s_own_may_have_another_dtype_on_the_device() -
     given = replace(outer, arguments=(("self", made.tensor("float64")),))
     on_given = replace(cast, conditions={OUTER: (refused,)})
     assert Walk((inner, given), on_given, "2.13.0").resolution(1).code == "double"
+
+
+WANTED = (("gradient", "wanted"),)
+
+
+def of_a_composite_taken_apart(on: SupportMatrix, modes: tuple[tuple[str, str], ...]) -> object:
+    node = replace(call("float16"), modes=modes)
+    return Walk((), on, "2.13.0").of_composite_itself(node)
+
+
+def test_the_kernel_in_place_of_a_composite_and_its_gradient_count_where_autograd_took_it_apart(
+) -> None:  # fmt: skip
+    wrong = replace(made.condition(Verdict.NATIVE, code="wrong", text="zeros"), harmful=True)
+    ways = (replace(way("aten::relu"), backward=("aten::gelu",)),)
+    on = replace(
+        matrix("aten::relu", "aten::gelu", choices=ways), conditions={"aten::gelu": (wrong,)}
+    )
+    found = of_a_composite_taken_apart(on, WANTED)
+    assert isinstance(found, Resolution)
+    assert (found.verdict, found.code, found.about, found.leaves) == (
+        Verdict.DECOMPOSED, "wrong", "aten::gelu", frozenset(("aten::relu", "aten::gelu")),
+    )  # fmt: skip
+    assert found.text == "on npu its gradient is aten::gelu, since it convolves: zeros"
+    assert of_a_composite_taken_apart(on, ()) is None
+    without = matrix("aten::relu", "aten::gelu", choices=ways)
+    assert of_a_composite_taken_apart(without, WANTED) is None
+
+
+def test_a_kernel_is_not_preferred_whose_gradient_the_target_does_not_run() -> None:
+    ways = (replace(way("aten::relu", preferred=True), backward=("aten::gelu",)),)
+    found = of_a_composite_taken_apart(matrix("aten::relu", choices=ways), WANTED)
+    assert found is None
+
+
+def test_what_runs_otherwise_there_with_a_caution_says_what_it_runs_as() -> None:
+    wrong = replace(made.condition(Verdict.NATIVE, code="wrong", text="zeros"), harmful=True)
+    on = replace(
+        matrix("aten::relu", "aten::gelu", choices=(way("aten::relu", "aten::gelu"),)),
+        conditions={"aten::relu": (wrong,)},
+    )
+    found = resolution(on, call())
+    assert (found.verdict, found.code, found.leaves) == (
+        Verdict.DECOMPOSED, "wrong", frozenset(("aten::relu", "aten::gelu")),
+    )  # fmt: skip

@@ -1,5 +1,6 @@
 """Code that was to be compiled, on targets whose back ends raise, run, or are not known."""
 
+import pytest
 from msgspec.structs import replace
 
 from opcheck.model.matrix import Compiler, CompilerDoes
@@ -8,7 +9,7 @@ from opcheck.model.trace import COMPILED_CODE, Compilation, CompiledRegion, Gap
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.compiled import refused, told
 from opcheck.resolve.findings import resolve
-from tests.resolve.made import matrix, node, trace
+from tests.resolve.made import matrix, node, tensor, trace
 
 SOURCE = (Evidence(Method.REGISTERED, "vendor/code", "compile.py", 7),)
 RELU = node("aten::relu")
@@ -47,6 +48,14 @@ def test_a_backend_that_raises_makes_a_finding_with_every_place() -> None:
     assert found.summary.support_rate == 0.5
 
 
+def test_a_backend_that_raises_in_the_place_of_none() -> None:
+    (found,) = refused(of(region()), on(inductor=replace(RAISES, instead="")))
+    assert found.reason is not None
+    assert found.reason.text == (
+        'torch.compile with the backend inductor raises there, "no such device"'
+    )
+
+
 def test_what_is_inferred_is_of_low_confidence() -> None:
     inferred = replace(RAISES, evidence=(replace(SOURCE[0], method=Method.INFERRED),))
     (found,) = refused(of(region()), on(inductor=inferred))
@@ -74,6 +83,17 @@ def test_a_mode_that_captures_graphs_is_asked_for_as_well() -> None:
         found = told(of(region(**how)), on(inductor=there, **{"reduce-overhead": skips}))
         assert [reason.code for reason in found] == ["compile-backend", "compile-mode-skipped"]
     assert [*told(of(region(mode="max-autotune")), on(inductor=RAISES))] == []
+
+
+def test_graphs_that_are_captured_there_may_not_be_those_of_the_model() -> None:
+    there = Compiler(CompilerDoes.RUNS, SOURCE)
+    given = of(region(mode="reduce-overhead"))
+    _, found = told(given, on(inductor=there, **{"reduce-overhead": there}))
+    assert found == Reason(
+        "compile-backend",
+        "torch.compile captures graphs there in the mode reduce-overhead; whether those of this "
+        "model can be captured was not seen (vendor/code, compile.py:7)",
+    )
 
 
 def test_nobody_has_said_anything_of_a_name_that_is_in_no_table() -> None:
@@ -107,3 +127,54 @@ def test_a_mode_of_which_nobody_has_said_anything_is_not_known() -> None:
         "compile-backend-not-known",
         "nobody has said whether torch.compile captures graphs there in the mode reduce-overhead",
     )
+
+
+FLOAT8 = replace(
+    Compiler(CompilerDoes.RUNS, SOURCE), without={"float8_e4m3fn": SOURCE, "float64": SOURCE}
+)
+
+
+def casting(module: str, op: str, given: str, asked: str, *regions: CompiledRegion):  # type: ignore[no-untyped-def]  # a trace of one call
+    call = node(op, given={"self": tensor(given)}, outputs=(tensor(asked),))
+    made = trace(call)
+    return replace(
+        made, uses=tuple(replace(use, module=module) for use in made.uses), compiled=regions
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "op", "given", "asked", "where"),
+    [
+        ("layers.*.up", "aten::to.dtype", "float8_e4m3fn", "float16", "layers.*"),
+        ("", "aten::_to_copy", "float32", "float8_e4m3fn", "(the model)"),
+    ],
+)
+def test_a_cast_whose_kernel_does_not_compile_is_refused(
+    module: str, op: str, given: str, asked: str, where: str
+) -> None:
+    code = casting(module, op, given, asked, region(where), region("elsewhere"))
+    (found,) = refused(code, replace(on(inductor=FLOAT8), chip_name="Chip 1"))
+    assert (found.op, found.verdict, found.evidence) == (
+        "torch::compile", Verdict.UNSUPPORTED, SOURCE,
+    )  # fmt: skip
+    assert found.uses == (Place(where, "", 0, (), (), 1),)
+    assert found.reason == Reason(
+        "compile-dtype-not-supported",
+        "torch.compile with the backend inductor writes a kernel that converts float8_e4m3fn, "
+        "which does not compile for Chip 1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "op", "given", "where"),
+    [
+        ("layers.*", "aten::to.dtype", "float8_e4m3fn", "layers.*.up"),  # outside of it
+        ("layers.*", "aten::to.dtype", "float8_e4m3fn", "net.py:12"),  # a function's
+        ("layers.*", "aten::to.dtype", "float8_e5m2", "layers.*"),
+        ("layers.*", "aten::_scaled_mm", "float8_e4m3fn", "layers.*"),  # a kernel of PyTorch's own
+    ],
+)
+def test_what_no_written_kernel_casts_is_not_refused_for_it(
+    module: str, op: str, given: str, where: str
+) -> None:
+    assert refused(casting(module, op, given, "float16", region(where)), on(inductor=FLOAT8)) == ()

@@ -8,6 +8,8 @@ from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
     ArgumentValue,
     Dtype,
+    Fewer,
+    More,
     NoneOf,
     NotDivisible,
     NotFactor,
@@ -20,6 +22,7 @@ from opcheck.model.predicates import (
     Predicate,
     Product,
     Rank,
+    Remainder,
     Size,
     Stride,
     Unlike,
@@ -45,6 +48,9 @@ AT_DIM = Size("self", Outside(maximum=4), dim=-1, dim_argument="dim")
 WHOLE = Size("self", NotMultiple("output_size"), dim=-1)
 PART = Size("self", NotFactor("output_size"), dim=-1)
 ALIGNED = Size("self", NotDivisible(8), dim=-1)
+FEWER = Size("query", Fewer("key"), dim=-2)
+MORE = Size("query", More("key"), dim=-2)
+TALL = made.tensor("float32", 4, 2)
 AREA = Product("kernel_size", Outside(maximum=64))
 LIKE = Dtype("mask", Unlike("self"))
 SQUARE = Size("self", Unlike("other"), dim=-2)
@@ -100,6 +106,16 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (ArgumentValue("k", NotDivisible(8)), {"k": 12}, (("k", "12"),)),
         (ArgumentValue("k", NotDivisible(8)), {"k": True}, None),
         (ArgumentValue("k", NotDivisible(0)), {"k": 12}, None),
+        (ArgumentValue("k", Remainder(8, 4)), {"k": 12}, (("k", "12"),)),
+        (ArgumentValue("k", Remainder(8, 4)), {"k": 16}, None),
+        (ArgumentValue("k", Remainder(8, 1)), {"k": True}, None),
+        (ArgumentValue("k", Remainder(0, 0)), {"k": 12}, None),
+        (FEWER, {"query": made.tensor("float32", 3, 2), "key": TALL}, (("query", "3"),)),
+        (FEWER, {"query": TALL, "key": TALL}, None),
+        (FEWER, {"query": TALL}, None),
+        (FEWER, {"query": TALL, "key": made.tensor("float32", 3)}, None),
+        (MORE, {"query": TALL, "key": made.tensor("float32", 3, 2)}, (("query", "4"),)),
+        (MORE, {"query": TALL, "key": TALL}, None),
         (AREA, {"kernel_size": (8, 8)}, None),
         (AREA, {"kernel_size": (8, 9)}, (("kernel_size", "72"),)),
         (AREA, {"kernel_size": ()}, None),

@@ -2,11 +2,12 @@
 
 from msgspec.structs import replace
 
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.matrix import Choice, SupportMatrix
 from opcheck.model.report import Partition, Place, Reason, Summary, TargetReport
 from opcheck.model.trace import Composite, Gap, Kernel, OpName, Phase, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
+from tests.lang.told import in_chinese
 from tests.resolve import made
 
 NODES = (
@@ -150,3 +151,47 @@ def test_advisories_tell_of_the_target_and_of_another_torch() -> None:
     assert resolve(made.trace(NODES[0]), matrix).advisories == (Reason("precision", "chip rounds"),)
     newer = replace(made.trace(NODES[0]), torch_version="2.13.0")
     assert [a.code for a in resolve(newer, matrix).advisories] == ["precision", "torch-differs"]
+
+
+def test_a_stand_in_for_the_device_is_told_of_and_more_where_it_is_trained_on() -> None:
+    chosen = {"aten::add.Tensor": (Choice(None, (), False, "as recorded", Confidence.LOW, ()),)}
+    matrix = replace(made.matrix("aten::add.Tensor"), choices=chosen)
+    scanned = made.trace(NODES[0])
+    told = [
+        reason.text
+        for trace in (scanned, replace(scanned, mode="train"))
+        for reason in resolve(trace, matrix).advisories
+    ]
+    stand_in = (
+        "traced on a stand-in for the device: where PyTorch looks at its type (in convolution, "
+        "batch norm, attention, recurrent layers) its sources tell which way it goes there, and "
+        "what rests on that is inferred"
+    )
+    assert told == [
+        stand_in,
+        f"{stand_in}; in training, attention, batch norm and recurrent layers are recorded in the "
+        "plain steps of forward and backward, where a device with fused kernels may take those",
+    ]
+    chinese = in_chinese(told)
+    assert chinese[1] == (
+        f"{chinese[0]}；训练时，注意力、批归一化与循环层按前向和反向的普通步骤录制，"
+        "而有融合算子的设备可能走融合路径"
+    )
+
+
+def test_a_composite_that_autograd_took_apart_is_told_of_unless_its_parts_tell_the_same() -> None:
+    whole, part = made.node("aten::whole", composite=Composite.IMPLICIT), made.node("aten::part")
+    wrong = replace(made.condition(Verdict.NATIVE, code="wrong"), harmful=True)
+    uses = (Use(1, "net", "net.py", 5, 1),)
+    trace = made.trace(whole, part, uses=uses)
+    trace = replace(trace, taken_apart=(Use(0, "net", "net.py", 5, 1),))
+    of_whole = made.matrix("aten::part", conditions={"aten::whole": [wrong]})
+    told = [(one.op, one.verdict, one.reason.code) for one in resolve(trace, of_whole).findings]
+    assert told == [
+        ("aten::whole", Verdict.DECOMPOSED, "wrong"), ("aten::part", Verdict.NATIVE, "registered"),
+    ]  # fmt: skip
+    conditions = {"aten::whole": [wrong], "aten::part": [wrong]}
+    of_both = made.matrix("aten::part", conditions=conditions)
+    assert [(one.op, one.reason.code) for one in resolve(trace, of_both).findings] == [
+        ("aten::part", "wrong")
+    ]

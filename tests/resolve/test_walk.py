@@ -248,3 +248,17 @@ def test_of_two_cautions_the_harmful_one_is_told() -> None:
         ).resolution(0)
         assert (resolution.verdict, resolution.code) == (Verdict.NATIVE, "harmful")
         assert (resolution.harmful, resolution.wants_change) == (True, True)
+
+
+def test_wrong_values_are_told_before_what_is_slow() -> None:
+    slow, wrong = (
+        replace(made.condition(Verdict.NATIVE, code=code), harmful=True)
+        for code in ("runs-on-aicpu", "side-ignored")
+    )
+    for order in ([slow, wrong], [wrong, slow]):
+        resolution = Walk(
+            [made.node("aten::relu")],
+            made.matrix("aten::relu", conditions={"aten::relu": order}),
+            "2.9.0",
+        ).resolution(0)
+        assert (resolution.code, resolution.wants_change) == ("side-ignored", True)

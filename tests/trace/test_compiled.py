@@ -10,7 +10,8 @@ from torch import Tensor, nn
 import opcheck
 from opcheck.model.trace import Compilation, CompiledRegion
 from opcheck.trace.running import eager
-from tests.trace.look import calls, traced
+from tests.lang.told import in_chinese
+from tests.trace.look import calls, reasons, traced
 
 X = torch.ones(2, 4)
 
@@ -65,6 +66,17 @@ def test_what_is_compiled_inside_a_model_is_a_gap(make: Any, backend: str) -> No
     assert len(calls(trace)) == 2
     (gap,) = trace.gaps
     assert f"with the backend {backend};" in gap.reason
+
+
+def test_the_backend_of_a_module_that_was_compiled_before_is_not_known() -> None:
+    found = reasons(traced(Calls(compiled_in_place()), X))
+    assert found == [
+        "is compiled by torch.compile with the backend that it was given; it ran as it is "
+        "written, and what the compiler makes of it was not seen"
+    ]
+    assert in_chinese(found) == [
+        "由 torch.compile 以所给定的后端编译；此处按所写的代码运行，编译器生成的内容未被观察到"
+    ]
 
 
 def test_how_it_is_asked_to_compile_is_noted() -> None:

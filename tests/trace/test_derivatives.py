@@ -12,6 +12,7 @@ from torch.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
 from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
 from opcheck.trace.calls.engine import NOT_FORWARD
+from tests.lang.told import in_chinese
 from tests.trace.look import calls, traced
 
 X = torch.randn(3, 4)
@@ -81,4 +82,8 @@ def _linear(x: Tensor) -> Any:
 def test_what_a_scan_cannot_derive_is_one_gap_with_a_reason(model: Callable[..., Any]) -> None:
     trace = traced(model, X)
     assert trace.gaps == (Gap("(the model)", NOT_FORWARD),)
+    assert in_chinese([NOT_FORWARD]) == [
+        "不跟踪 torch.autograd.forward_ad 与 torch.func.linearize 的前向模式导数；torch.func.jvp "
+        "的可以跟踪，opcheck emulate 全部都能运行"
+    ]
     assert "aten::sin" in calls(trace)

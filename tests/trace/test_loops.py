@@ -85,6 +85,24 @@ def test_layers_that_look_at_the_same_line_are_no_loop() -> None:
     assert gaps == []
 
 
+class Endless(nn.Module):
+    """Goes on whatever it reads."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        while True:
+            x = x + x.sum().item()
+
+
+@pytest.mark.slow
+def test_a_loop_that_no_answer_ends_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opcheck.trace.outputs.loops.MOST", 9)
+    _, gaps = told(Endless(), torch.ones(300, 300))
+    assert gaps == [
+        "a loop that depends on data does not end within 9 rounds",
+        "reads a value that depends on data; it is taken to be 1.0 here",
+    ]
+
+
 def test_a_loop_over_things_that_are_there_reads_the_same_of_each() -> None:
     _, gaps = told(EachBox(), torch.zeros(ROUNDS + 8, 4, device="meta"))
     assert len(gaps) == 1

@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Composite, Gap, OpName, TensorMeta
 from opcheck.trace.calls.higher_order import EVERY_BRANCH, ONE_PASS
+from tests.lang.told import in_chinese
 from tests.trace.look import below, calls, node, reasons, summed, traced
 
 X = torch.ones(2, 4)
@@ -244,6 +245,7 @@ def test_both_branches_of_a_condition_are_seen() -> None:
     assert found.composite is Composite.EXPLICIT
     assert below(trace, found) == ["aten::is_nonzero", "aten::sin", "aten::cos"]
     assert (trace.gaps, trace.notes) == ((), (EVERY_BRANCH,))
+    assert in_chinese(trace.notes) == ["条件的每个分支都计入；实际运行只走其中之一"]
 
 
 @pytest.mark.since("2.10")
@@ -298,6 +300,7 @@ def test_one_turn_is_seen_of_a_loop_of_unknown_length() -> None:
         "aten::sum x2", "aten::lt.Scalar x2", "aten::is_nonzero x3", "aten::sin",
     ]  # fmt: skip
     assert (trace.gaps, trace.notes) == ((), (ONE_PASS,))
+    assert in_chinese(trace.notes) == ["循环体只计一次，无论实际运行多少次"]
 
 
 @pytest.mark.since("2.10")
@@ -339,6 +342,7 @@ def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
     assert calls(trace) == ["aten::tanh"]
     reason = "higher-order operator out_dtype: what it runs cannot be followed"
     assert trace.gaps == (Gap("0", reason),)
+    assert in_chinese(reasons(trace)) == ["高阶算子 out_dtype：无法跟踪其运行内容"]
 
 
 @pytest.mark.slow

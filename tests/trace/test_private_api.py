@@ -167,7 +167,7 @@ def test_below_autograd_composites_arrive_whole() -> None:
 
 
 def test_a_kernel_of_python_may_be_registered_over_another() -> None:
-    """What torch looks for before 2.11 is forgotten, and comes back with neither library."""
+    """Torch, which looks for another one before 2.11, is not asked, and nothing is left behind."""
     first, second = (torch.library.Library("aten", "IMPL") for _ in range(2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a kernel is replaced

@@ -14,6 +14,7 @@ from opcheck.errors import TraceError
 from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
 from opcheck.trace.device.tensors import DeviceTensor, prepare
+from tests.lang.told import in_chinese
 from tests.trace.look import calls, reasons, traced
 
 X = torch.ones(2, 4)
@@ -308,6 +309,7 @@ def test_progress_is_told_step_by_step() -> None:
         nn.ReLU(), (X,), {}, device_type="npu", exact={"t": frozenset()}, progress=told.append
     )
     assert told == ["recording the operators", "counting the kernels called on t"]
+    assert in_chinese(told) == ["录制算子", "统计 t 所需的 kernel"]
 
 
 @pytest.mark.slow

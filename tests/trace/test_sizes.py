@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from opcheck.errors import UsageError
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
 from opcheck.trace.sizes.dynamic import Sized, sites_of_sizes
+from tests.lang.told import in_chinese
 
 IDS = torch.zeros(1, 16, dtype=torch.int64)
 IMAGE = torch.zeros(1, 3, 32, 32)
@@ -111,6 +112,14 @@ class Down(nn.Module):
 
 
 @pytest.mark.slow
+def test_what_is_done_meanwhile_is_told() -> None:
+    told: list[str] = []
+    marked = (DynamicInput.parse("x:1"),)
+    sites_of_sizes(marked, any_size, (IDS,), {}, device_type="npu", casts={}, progress=told.append)
+    assert told == ["running it with other sizes"]
+    assert in_chinese(told) == ["以其他尺寸运行"]
+
+
 def test_a_threshold_far_from_the_size_is_found() -> None:
     found = sized(far_threshold, torch.zeros(1, 16))
     (branch,) = of(SiteKind.SHAPE_BRANCH, found)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from opcheck.model.trace import Gap, TensorMeta
+from tests.lang.told import in_chinese
 from tests.trace.look import calls, node, traced
 
 SMALL = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
@@ -70,9 +71,9 @@ def test_a_number_read_from_values_that_nobody_knows_is_a_gap_at_its_line(
 
 def test_a_list_read_from_values_that_nobody_knows_is_a_gap() -> None:
     trace = traced(lambda x: x.tolist(), LARGE)
-    assert [gap.reason for gap in trace.gaps] == [
-        "reads values that depend on data; they are taken to be 0 here"
-    ]
+    reasons = [gap.reason for gap in trace.gaps]
+    assert reasons == ["reads values that depend on data; they are taken to be 0 here"]
+    assert in_chinese(reasons) == ["读取取决于数据的值；此处按 0 处理"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ and under no mode: what arrives is what autograd asks of a device.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
@@ -20,10 +21,13 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.kernel_code.launching import listening
 from opcheck.lang.sentence import Sentence
+from opcheck.model.launches import KernelCode, Language, Launch
 from opcheck.model.trace import (
     COMPILED_CODE,
     DEVICE_NAMED,
+    SHAPE_ASSUMED,
     VALUE_ASSUMED,
     Compilation,
     CompiledRegion,
@@ -32,6 +36,7 @@ from opcheck.model.trace import (
     Phase,
 )
 from opcheck.trace.calls.call_site import Site, from_stack
+from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.alias import there
@@ -40,11 +45,12 @@ from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
 from opcheck.trace.outputs.kernel_results import KernelResults
 from opcheck.trace.outputs.unknown import Assumption, UnknownResult
-from opcheck.trace.running import distributed, eager
+from opcheck.trace.running import distributed, eager, parallel
 from opcheck.trace.running.eager import OtherAsDevice, not_compiled, numbers_read
 from opcheck.trace.torch_internals.autocast import cast_again, casts_around
 from opcheck.trace.torch_internals.dispatcher import resolving_lazy, run_composite
 from opcheck.trace.torch_internals.kernels import Kernels
+from opcheck.trace.torch_internals.modes import as_found
 
 _TO_LAYOUT = torch.ops.aten.to.dtype_layout
 _TO_DEVICE = torch.ops.aten.to.device
@@ -55,6 +61,10 @@ _FORWARD = torch.ops.aten._unpack_dual.default
 NOT_FORWARD = (
     "forward-mode derivatives of torch.autograd.forward_ad and torch.func.linearize are not"
     " followed; those of torch.func.jvp are, and opcheck emulate runs all of them"
+)
+_LIKE_FIRST = (
+    "calls {op} of an extension that was not built; what it gives is taken to be like its first "
+    "tensor"
 )
 _RESHAPE_ALIAS = torch.ops.aten._reshape_alias.default
 _VIEWED = frozenset({"xla"})
@@ -106,6 +116,8 @@ class Engine(TorchDispatchMode):
         self.gaps: dict[Gap, None] = {}
         self.compiled: dict[CompiledRegion, None] = {}
         """What was to be compiled."""
+        self.launches: Counter[Launch] = Counter()
+        """Kernels of the model's own, and how often each was launched."""
         self.notes: dict[str, None] = {}
         """What a reader is to know of how the run was recorded."""
         self._steered = True
@@ -146,9 +158,12 @@ class Engine(TorchDispatchMode):
         self._backward_error = None
         with ExitStack() as stack:
             stack.enter_context(torch.set_grad_enabled(self.training))
+            stack.enter_context(as_found())
             stack.enter_context(_lifting())
             stack.enter_context(not_compiled(self._met_compiled))
+            stack.enter_context(listening(self._met_launch))
             stack.enter_context(numbers_read())
+            stack.enter_context(parallel.followed(self.device))
             stack.enter_context(there(self.device, self._met_other))
             if self.other_as_device:
                 stack.enter_context(OtherAsDevice(self.device, self._met_other))
@@ -186,8 +201,11 @@ class Engine(TorchDispatchMode):
     def _answered(
         self, func: Any, types: Sequence[type], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
-        if distributed.hands_on(types):
-            return NotImplemented
+        if parallel.hands_on(types):
+            if self.training or not parallel.goes_apart(func):
+                return NotImplemented
+            with self:  # as autograd would, were it on
+                return func.decompose(*args, **(kwargs or {}))
         if not isinstance(func, OpOverload):
             return self.higher_order(func, args, dict(kwargs or {}))
         if func is _TO_LAYOUT and kwargs and tuple(kwargs) == ("device",):
@@ -344,6 +362,17 @@ class Engine(TorchDispatchMode):
         where = module or self._here()
         self.compiled[CompiledRegion(where, how)] = None
         self.gap(Gap(where, eager.reason(how.backend), COMPILED_CODE))
+
+    def _met_launch(
+        self, code: KernelCode, given: Mapping[str, Any], grid: tuple[Any, ...]
+    ) -> None:
+        where = self._here()
+        self.launches[launch_of(code, given, grid, where, self.phase)] += 1
+        if code.language is not Language.TRITON:
+            self.gap(Gap(where, Sentence(_LIKE_FIRST, op=code.operator), SHAPE_ASSUMED))
+        for name, value in given.items():
+            if isinstance(value, DeviceTensor) and (code.writes is None or name in code.writes):
+                value.lose()
 
     def note_read(self) -> None:
         """Python reads values that the trace does not have (``tolist``)."""

@@ -11,6 +11,8 @@ from torch import Tensor
 from opcheck.model.trace import Constant, TensorMeta, Value, coarse_offset
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec
+from opcheck.trace.torch_internals.modes import Modes, modes_of
+from opcheck.trace.torch_internals.reductions import reduction_of
 
 
 @dataclass(slots=True)
@@ -32,6 +34,8 @@ class Call:
     """Every tensor argument has its values."""
     lazy: bool
     """Some tensor argument is a lazy conjugate or negative."""
+    modes: Modes = ()
+    """What the program had switched on."""
 
 
 _OURS = (DeviceTensor, SparseTensor)
@@ -58,6 +62,9 @@ def take_apart(
         clean &= _add(value, parts, call)
     if not clean:
         return _adopted(call, adopt_bare)
+    call.modes = modes_of(func, call.tensors)
+    if call.modes:
+        parts.append(call.modes)
     call.key = tuple(parts)
     return call
 
@@ -103,8 +110,8 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         return True
     if kind is torch.device:
         call.device = value
-    elif kind is torch.ScriptObject:  # a process group, a way to reduce: one as good as another
-        value = kind
+    elif kind is torch.ScriptObject:  # one process group is as good as another
+        value = (kind, reduction_of(value))
     parts.append(value if kind.__hash__ is not None else repr(value))
     return True
 
@@ -171,5 +178,7 @@ def to_value(value: Any) -> Value:
             return Constant("memory_format", str(value).removeprefix("torch."))
         case torch.device():
             return Constant("device", value.type)
+        case torch.ScriptObject() if name := reduction_of(value):
+            return Constant("reduction", name)
         case _:
             return Constant("other", type(value).__name__)

@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -26,6 +27,7 @@ from opcheck.trace.running.model_state import dense_copy
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
 from opcheck.trace.torch_internals.autograd import Forwards, differentiated
 from opcheck.trace.torch_internals.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
+from opcheck.trace.torch_internals.modes import Modes
 
 
 @dataclass(slots=True)
@@ -40,13 +42,14 @@ class _Draft:
     outputs: tuple[Value, ...] = ()
     note: str = ""
     data_dependent: bool = False
+    modes: Modes = ()
 
     def node(self) -> Node:
         """The finished value."""
         children = None if self.children is None else tuple(self.children.items())
         return Node(
             self.op, self.arguments, self.outputs, self.composite, self.cpu_kernel,
-            children, self.note, self.data_dependent,
+            children, self.note, self.data_dependent, self.modes,
         )  # fmt: skip
 
 
@@ -149,6 +152,7 @@ class CallTreeRecorder(Engine):
             named_arguments(known.argument_names, call.args, call.kwargs),
             known.composite,
             known.cpu_kernel,
+            modes=call.modes,
         )
         index = self._index[call.key] = len(self._drafts)
         self._drafts.append(draft)
@@ -214,6 +218,7 @@ class CallTreeRecorder(Engine):
         known = facts(func)
         given = named_arguments(known.argument_names, call.args, call.kwargs)
         node = Node(known.name, handed_on(given, reached), composite=known.composite)
+        node = replace(node, modes=call.modes) if call.modes else node
         self._apart[node, *place, self.phase] += 1
         return result
 

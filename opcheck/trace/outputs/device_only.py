@@ -208,6 +208,20 @@ def _matmul_backward(
     return to_left, to_right
 
 
+def _max_pool_backward(grad: Tensor, x: Tensor, *window: Any) -> Tensor:
+    """The gradient of ``max_pool2d``, which finds anew where each maximum was."""
+    _, places = _aten.max_pool2d_with_indices.default(x, *window)
+    found: Tensor = _aten.max_pool2d_with_indices_backward.default(
+        grad, x, *_completed(window), places
+    )
+    return found
+
+
+def _completed(window: Sequence[Any]) -> Sequence[Any]:
+    """Kernel size, stride, padding, dilation and rounding, each as it is where nothing is given."""
+    return (*window, *((), 0, 1, False)[len(window) - 1 :])
+
+
 def _in_dtype(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A product whose last argument is the dtype of its result."""
 
@@ -218,12 +232,34 @@ def _in_dtype(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return run
 
 
+_PLAIN, _TILE = 2, 8
+"""Dimensions of a weight of four bits whose rows are apart, and rows of one that are together."""
+
+
+def _int4_product(x: Tensor, packed: Tensor, group: int, scales: Tensor) -> Tensor:
+    """A product with weights of four bits, of the right sizes and without numbers.
+
+    Tiles as tensor cores read them are not undone here; XPU packs rows. Torch's own shape
+    function needs a FakeTensor.
+    """
+    rows = packed.shape[0] * (1 if packed.dim() == _PLAIN else _TILE)
+    return x.new_full((x.shape[0], rows), float("nan"))
+
+
+def _int4_packed(weight: Tensor, inner: int) -> Tensor:
+    """Weights of four bits in that layout, two of them a byte; its sizes alone."""
+    rows, columns = weight.shape[0], weight.shape[1] * (2 if weight.dtype == torch.uint8 else 1)
+    shape = (rows // _TILE, columns // (inner * 16), 32, inner // 2)
+    return weight.new_zeros(shape, dtype=torch.int32)
+
+
 def _nothing(*_: Any) -> None:
     return None
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::_conv_depthwise2d": _depthwise,
+    "aten::_convert_weight_to_int4pack": _int4_packed,
     "aten::_copy_from": _copy_from,
     "aten::_copy_from_and_resize": _copy_from_and_resize,
     "aten::_masked_scale": _masked_scale,
@@ -232,6 +268,7 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::_thnn_fused_gru_cell_backward": _gru_cell_backward,
     "aten::_thnn_fused_lstm_cell": _lstm_cell,
     "aten::_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,
+    "aten::_weight_int4pack_mm": _int4_product,
     "aten::addmm.dtype": _in_dtype(torch.addmm),
     "aten::batch_norm_backward_elemt": backward_elemt,
     "aten::batch_norm_backward_reduce": backward_reduce,
@@ -243,6 +280,7 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::convolution_overrideable": _convolution,
     "aten::histc": _histc,
     "aten::matmul_backward": _matmul_backward,
+    "aten::max_pool2d_backward": _max_pool_backward,
     "aten::mm.dtype": _in_dtype(torch.mm),
     "aten::record_stream": _nothing,
 }

@@ -5,14 +5,13 @@ later calls (``contiguous``, ``view``) depend on them.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.signature import Call
 from opcheck.trace.device.sparse import SPARSE, SparseTensor, sparse_tensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
@@ -33,12 +32,12 @@ from opcheck.trace.outputs.plan import (
 from opcheck.trace.outputs.unknown import (
     Assumption,
     OtherLayout,
-    UnknownResult,
     assumption_for,
     require_strides,
 )
 from opcheck.trace.running import distributed
 from opcheck.trace.torch_internals.dispatcher import facts
+from opcheck.trace.torch_internals.modes import switched_off
 
 _PACK: Any = torch.ops.aten._pack_padded_sequence.default
 _CASTS = frozenset(
@@ -77,6 +76,10 @@ class KernelResults:
             Unseen: nothing here can tell what it returns.
             Exception: whatever torch raises for arguments that the operator refuses.
         """
+        with switched_off() if call.modes else nullcontext():
+            return self._run(call)
+
+    def _run(self, call: Call) -> Any:
         if not self.follows_sparse:
             for tensor in call.tensors:
                 if type(tensor) is SparseTensor:
@@ -221,11 +224,9 @@ class KernelResults:
 
     def _assume(self, call: Call) -> Any:
         assumption = assumption_for(call)
-        if assumption is None:
-            text = "the result of {op} depends on values that are not known"
-            raise UnknownResult(Sentence(text, op=call.func.name()))
+        assert assumption is not None  # what has none has a plan
         assumption = self._loops.broken(assumption)
-        if assumption.text:
+        if not assumption.holds:
             self._assumed(call, assumption)
         result = assumption.result()
         if type(result) is DeviceTensor:  # written in place, to where only the data knows

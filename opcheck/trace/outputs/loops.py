@@ -103,7 +103,7 @@ def _changed(value: Any) -> Assumption:
     other = _other(value)
     text = "after {count} times, so that a loop ends, it is taken to be {value}"
     said = Sentence(text, count=ROUNDS, value=str(other))
-    return Assumption(lambda: other, said, steers=True)
+    return Assumption(lambda: other, said)
 
 
 def _other(value: Any) -> Any:

@@ -2,8 +2,8 @@
 
 What is assumed where a size or a Python number depends on values that a trace does not have. Sizes
 take their upper bound (every mask element true), so that the code behind them is reached, but
-``unique`` finds few values, since Python loops over them; numbers read by Python take one. Each
-assumption is told to the reader.
+``unique`` finds few values, since Python loops over them; numbers read by Python take one,
+of which the reader is told.
 """
 
 from collections.abc import Callable
@@ -69,13 +69,18 @@ _FEW = 4
 
 
 class Assumption(Struct, frozen=True):
-    """An assumed result, and whether Python may have branched on it."""
+    """An assumed result, and what Python is told by it."""
 
     result: Callable[[], Any]
-    text: str
-    """What was assumed, as a clause; empty where nothing had to be."""
-    steers: bool
-    """A number went to Python: what it decided was not seen otherwise."""
+    text: str = ""
+    """What a number is taken to be that goes to Python, as a clause; "" where none does."""
+    holds: bool = False
+    """Whether all that it rests on is known, so that it is what any device gives."""
+
+    @property
+    def steers(self) -> bool:
+        """Whether Python may decide by it: what it does otherwise was not seen."""
+        return bool(self.text)
 
 
 def taken_to_be(value: Any) -> Sentence:
@@ -103,20 +108,20 @@ def _number(call: Call) -> Assumption:
         value = 1.0
     elif dtype.is_complex:
         value = 1 + 0j
-    return Assumption(lambda: value, taken_to_be(value), steers=True)
+    return Assumption(lambda: value, taken_to_be(value))
 
 
 def _false(call: Call) -> Assumption:
-    return Assumption(lambda: False, taken_to_be(False), steers=True)
+    return Assumption(lambda: False, taken_to_be(False))
 
 
 def _true(call: Call) -> Assumption:
-    return Assumption(lambda: True, taken_to_be(True), steers=True)
+    return Assumption(lambda: True, taken_to_be(True))
 
 
 def _nonzero(call: Call) -> Assumption:
     shape = tuple(call.tensors[0].shape)
-    return Assumption(lambda: _all_places(shape), "every element is true", steers=False)
+    return Assumption(lambda: _all_places(shape))
 
 
 def _all_places(shape: tuple[int, ...]) -> Tensor:
@@ -136,11 +141,7 @@ def _blank(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 def _masked_select(call: Call) -> Assumption:
     shape = torch.broadcast_shapes(*(t.shape for t in call.tensors[:2]))
     dtype = call.tensors[0].dtype
-    return Assumption(
-        lambda: _blank((torch.Size(shape).numel(),), dtype),
-        "every element is true",
-        steers=False,
-    )
+    return Assumption(lambda: _blank((torch.Size(shape).numel(),), dtype))
 
 
 def _unique(call: Call) -> Assumption:
@@ -169,27 +170,19 @@ def _few_of(
         counts = torch.ones(few, dtype=torch.int64)
         return (found(), inverted, counts)[: len(call.func._schema.returns)]
 
-    return Assumption(result, Sentence("{count} values are distinct", count=few), steers=False)
+    return Assumption(result)
 
 
 def _repeat_interleave(call: Call) -> Assumption:
     repeats = call.tensors[0]
     size = call.kwargs.get("output_size") or repeats.numel()
-    return Assumption(
-        lambda: torch.arange(size) % max(repeats.numel(), 1),
-        "every element is repeated once",
-        steers=False,
-    )
+    return Assumption(lambda: torch.arange(size) % max(repeats.numel(), 1))
 
 
 def _bincount(call: Call) -> Assumption:
     minimum = call.kwargs.get("minlength", call.args[2] if len(call.args) > 2 else 0)
     size = max(minimum, call.tensors[0].numel())
-    return Assumption(
-        lambda: torch.zeros(size, dtype=torch.int64),
-        Sentence("values are below {value}", value=size),
-        steers=False,
-    )
+    return Assumption(lambda: torch.zeros(size, dtype=torch.int64))
 
 
 def _index(call: Call) -> Assumption | None:
@@ -198,8 +191,7 @@ def _index(call: Call) -> Assumption | None:
     if not masks:
         return None
     known = all(_known(mask) is not None for mask in masks)
-    text = "" if known else "every element of the mask is true"
-    return Assumption(lambda: _indexed(call), text, steers=False)
+    return Assumption(lambda: _indexed(call), holds=known)
 
 
 def _indexed(call: Call) -> Tensor:

@@ -20,7 +20,7 @@ and ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 the dispatcher never runs.
 
 Private torch API used here, checked on 2.6.0, 2.10.0 and 2.13.0: ``Library._destroy`` and
-``torch.library._impls``.
+``Library.m``.
 """
 
 import re
@@ -267,11 +267,11 @@ class LazyResolution(threading.local):
 def override(library: Library, name: str, kernel: Callable[..., Any], key: str) -> None:
     """Register a kernel, over another that Python has registered before, too.
 
-    By default torch refuses the second one until 2.10, and 2.6 does so always: it looks for a name
-    in ``torch.library._impls``, which a library is taken out of when it is destroyed.
+    By default torch's own ``impl`` refuses the second one until 2.10, and 2.6 does so always; what
+    it keeps a record for is not needed here.
     """
-    torch.library._impls.discard(f"{library.ns}/{name}/{key}")
-    library.impl(name, kernel, key)
+    assert library.m is not None, "the library was destroyed"
+    library.m.impl(name, key, kernel, False)
 
 
 _COPIES = "aten::_copy_from"

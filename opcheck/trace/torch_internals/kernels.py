@@ -10,10 +10,9 @@ otherwise than on a device: ``linalg.svdvals`` asks for vectors (``BatchLinearAl
 (``value_selecting_reduction_backward_symint`` in ``ReduceOps.cpp``). So the tensors of a trace have
 no Python key (see ``tensors.py``), and no mode is on where C++ runs: what it calls arrives here.
 
-Private torch API used here, checked on 2.13.0: ``Library.fallback`` and ``Library._destroy``.
-
-Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_get_all_op_names``,
-``torch._C._dispatch_has_kernel_for_dispatch_key`` and ``Library._destroy``.
+Private torch API used here, checked on 2.13.0: ``Library.fallback``, ``Library._destroy``,
+``torch._C._dispatch_get_all_op_names``, ``torch._C._get_privateuse1_backend_name``, and that alias
+keys are taken, too, by ``torch._C._dispatch_get_registrations_for_dispatch_key``.
 """
 
 import warnings
@@ -26,6 +25,7 @@ import torch
 from torch.library import Library
 
 from opcheck.model.trace import Composite
+from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.running.distributed import FULLY_SHARDED
 from opcheck.trace.torch_internals.dispatcher import (
     ALIASES,
@@ -38,13 +38,24 @@ from opcheck.trace.torch_internals.dispatcher import (
 Kernel = Callable[..., Any]
 """Called with the overload and its arguments."""
 
+_KEY = "PrivateUse1"
+_AUTOGRAD = "AutogradPrivateUse1"
+_IMPLICIT = torch._C.DispatchKey.CompositeImplicitAutograd
+LAYOUTS = tuple(f"{kind}{_KEY}" for kind in ("Sparse", "SparseCsr", "Quantized", "NestedTensor"))
+"""Dispatch keys of the device's tensors that are not strided."""
+
 _answer_named: dict[str, list[Kernel]] = {}  # the dispatcher's tables are the process's own
 _libraries: dict[str, Library] = {}
 
 
 @contextmanager
 def falling_back(kernel: Kernel, keys: Collection[str]) -> Iterator[None]:
-    """Have ``kernel`` be the fallback of these dispatch keys inside the block."""
+    """Have ``kernel`` be the fallback of these dispatch keys inside the block.
+
+    PyTorch goes through all its operators to take one fallback or to drop it. So those of
+    :data:`LAYOUTS` stay and raise as PyTorch does where nothing falls back, unless a plugin has
+    named the device, which brings its own: none can be loaded any more once it is named here.
+    """
     for key in keys:
         _answer_named.setdefault(key, []).append(kernel)
         if key not in _libraries:
@@ -55,23 +66,28 @@ def falling_back(kernel: Kernel, keys: Collection[str]) -> Iterator[None]:
     finally:
         for key in keys:
             _answer_named[key].remove(kernel)
-            if not _answer_named[key]:
+            if not _answer_named[key] and (key not in LAYOUTS or not _named_here()):
                 _libraries.pop(key)._destroy()
+
+
+def _named_here() -> bool:
+    """Whether the device has its name from here, and not from a plugin."""
+    name = torch._C._get_privateuse1_backend_name()
+    return isinstance(getattr(torch, name, None), DeviceModule)
 
 
 def _last(key: str) -> Kernel:
     def kernel(func: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if not _answer_named[key]:
+            raise NotImplementedError(
+                f"Could not run '{func.name()}' with arguments from the '{key}' backend."
+            )
         return _answer_named[key][-1](func, *args, **kwargs)
 
     return kernel
 
 
-_KEY = "PrivateUse1"
-_AUTOGRAD = "AutogradPrivateUse1"
-_IMPLICIT = torch._C.DispatchKey.CompositeImplicitAutograd
-_LAYOUTS = ("Sparse", "SparseCsr", "Quantized", "NestedTensor")
-"""What tensors that are not strided have before the device's key."""
 _ATEN = "aten::"
 _NOT_OTHERS = ("aten", FULLY_SHARDED)
 """Namespaces of overloads that have all their kernels here, or that C++ is to take apart."""
@@ -143,10 +159,10 @@ class Kernels:
         if self._aliases is None:
             self._aliases = self._aten(_ALIASES)
         if not self._libraries:
-            self._libraries.append(self._aten(_below_autograd()))
-            self._libraries += self._others()
-            keys = [f"{kind}{_KEY}" for kind in ("", *_LAYOUTS)]
-            self._fallbacks.enter_context(falling_back(self._unknown, keys))
+            hidden = _hidden_from_fallbacks()
+            self._libraries.append(self._aten(filter(hidden.__contains__, _below_autograd())))
+            self._libraries += self._others(hidden)
+            self._fallbacks.enter_context(falling_back(self._unknown, (_KEY, *LAYOUTS)))
         if implicit and self._implicit is None:
             self._implicit = self._aten(_above_autograd())
             _take_apart(self._implicit)
@@ -179,14 +195,14 @@ class Kernels:
             override(library, name.removeprefix(_ATEN), kernel, _KEY)
         return library
 
-    def _others(self) -> Iterable[Library]:
+    def _others(self, hidden: Collection[str]) -> Iterable[Library]:
         """Overloads outside aten that no fallback would be asked for."""
         libraries: dict[str, Library] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own kernels, which are back afterwards
-            for name in torch._C._dispatch_get_all_op_names():
+            for name in sorted(hidden):
                 namespace, _, rest = name.partition("::")
-                if namespace not in _NOT_OTHERS and _has_kernel(name):
+                if namespace not in _NOT_OTHERS:
                     library = libraries.setdefault(namespace, Library(namespace, "IMPL"))
                     override(library, rest, self._kernel(name), _KEY)
         return libraries.values()
@@ -208,8 +224,9 @@ _overload = cache(overload_named)
 
 def _take_apart(library: Library) -> None:
     """Have autograd take composites apart as ever: ``torch.func.grad`` has it on everywhere."""
+    own = _registered(_AUTOGRAD)
     for name in _above_autograd():
-        if not torch._C._dispatch_has_kernel_for_dispatch_key(name, _AUTOGRAD):
+        if name not in own:
             kernel = partial(_taken_apart, name)
             override(library, name.removeprefix(_ATEN), kernel, _AUTOGRAD)
 
@@ -227,10 +244,18 @@ def _compatible(tensor: torch.Tensor, other: torch.Tensor) -> bool:
     return True
 
 
-def _has_kernel(name: str) -> bool:
-    """Whether the device would not be asked of this by a fallback."""
-    own = torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY)
-    return own or composite_kind(name) in (Composite.EXPLICIT, Composite.NON_FUNCTIONAL)
+def _hidden_from_fallbacks() -> frozenset[str]:
+    """Overloads for which the dispatcher has what comes before a fallback of the device.
+
+    To be asked of these, too, a kernel of each takes as long as all the others together.
+    """
+    explicit = _registered(Composite.EXPLICIT.value) | _registered(Composite.NON_FUNCTIONAL.value)
+    return _registered(_KEY) | (explicit - _registered(Composite.IMPLICIT.value))
+
+
+def _registered(key: str) -> frozenset[str]:
+    """Overloads with a kernel for a dispatch key; to ask for each takes ten times as long."""
+    return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
 @cache

@@ -169,7 +169,7 @@ def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listen
     composite = composite_kind(name) is Composite.IMPLICIT
     if composite:
         key = _KEYS.CompositeImplicitAutograd
-    elif gradient is not None and not aliases and _has_formula(name):
+    elif gradient is not None and not aliases and has_formula(name):
         key = _KEYS.Autograd
     else:
         return None
@@ -177,7 +177,8 @@ def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listen
     return _Rule(func, partial(func._op_dk, key), gradient, device, composite, aliases, random)
 
 
-def _has_formula(name: str) -> bool:
+def has_formula(name: str) -> bool:
+    """Whether PyTorch has a gradient of its own for an overload, of any device."""
     return "\nAutograd[alias]:" in torch._C._dispatch_dump(name)
 
 

@@ -1,0 +1,77 @@
+"""Modes of PyTorch that a program switches on, and that change what a device does with a call.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._get_deterministic_algorithms``,
+``torch._C._get_deterministic_algorithms_warn_only`` and ``torch._C._set_deterministic_algorithms``,
+of which ``torch.use_deterministic_algorithms`` is made; ``torch._C._get_flash_sdp_enabled`` and the
+like of other kernels of attention with ``torch._C._set_sdp_use_flash`` and theirs, of which
+``torch.nn.attention.sdpa_kernel`` is.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Modes = tuple[tuple[str, str], ...]
+"""(name, value) of each mode that is on."""
+DETERMINISTIC = "deterministic"
+_RAISES: Modes = ((DETERMINISTIC, "error"),)
+_WARNS: Modes = ((DETERMINISTIC, "warn"),)
+_deterministic = torch._C._get_deterministic_algorithms
+_warns = torch._C._get_deterministic_algorithms_warn_only
+
+
+ATTENTION = "attention"
+GRADIENT = "gradient"
+_ATTENTION: Any = torch.ops.aten.scaled_dot_product_attention.default
+_KERNELS = {"cudnn": "cudnn", "efficient": "mem_efficient", "flash": "flash", "math": "math"}
+"""Kernels of attention as conditions name them -> as torch does."""
+_ALL = "+".join(_KERNELS)
+
+
+def _allowed(kernel: str) -> Callable[[], bool]:
+    found: Callable[[], bool] = getattr(torch._C, f"_get_{kernel}_sdp_enabled")
+    return found
+
+
+_ALLOWED = {name: _allowed(kernel) for name, kernel in _KERNELS.items()}
+
+
+def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
+    """What the program has switched on for a call that it makes now, of these tensors."""
+    found = () if not _deterministic() else _WARNS if _warns() else _RAISES
+    return (*found, *_of_attention(tensors)) if func is _ATTENTION else found
+
+
+def _of_attention(tensors: Sequence[Tensor]) -> Modes:
+    """Which kernels the program allows for attention, and if gradients are wanted of it."""
+    allowed = "+".join(name for name, asks in _ALLOWED.items() if asks())
+    kernels = () if allowed == _ALL else ((ATTENTION, allowed or "none"),)
+    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    return (*kernels, *(((GRADIENT, "wanted"),) if wanted else ()))
+
+
+@contextmanager
+def as_found() -> Iterator[None]:
+    """Have the modes be after the block what they were before it, whatever a run made of them."""
+    before, only = _deterministic(), _warns()
+    allowed = {name: asks() for name, asks in _ALLOWED.items()}
+    try:
+        yield
+    finally:
+        torch._C._set_deterministic_algorithms(before, warn_only=only)
+        for name, value in allowed.items():
+            getattr(torch._C, f"_set_sdp_use_{_KERNELS[name]}")(value)
+
+
+@contextmanager
+def switched_off() -> Iterator[None]:
+    """Compute inside the block as if no mode were on.
+
+    The host's kernels, which stand in for those of the device, refuse other calls than it does.
+    """
+    with as_found():
+        torch._C._set_deterministic_algorithms(False)
+        yield
