@@ -25,7 +25,7 @@ def compilers_of(target: Target, said: Mapping[str, Any]) -> Mapping[str, Compil
             known[name] = Compiler(CompilerDoes.RAISES, evidence, error)
     for backend in said["backends"]:
         if _is_of(backend, target):
-            known.update(dict.fromkeys(backend["names"], _compiler(backend, cited)))
+            known.update(dict.fromkeys(backend["names"], _compiler(backend, target, cited)))
     return known
 
 
@@ -38,7 +38,7 @@ def _is_of(backend: Mapping[str, Any], target: Target) -> bool:
     )
 
 
-def _compiler(backend: Mapping[str, Any], cited: Citations) -> Compiler:
+def _compiler(backend: Mapping[str, Any], target: Target, cited: Citations) -> Compiler:
     return Compiler(
         does=CompilerDoes(backend["does"]),
         evidence=cited.all(backend["at"], Method(backend.get("method", Method.REGISTERED))),
@@ -46,4 +46,9 @@ def _compiler(backend: Mapping[str, Any], cited: Citations) -> Compiler:
         needs=backend.get("needs", ""),
         instead=backend.get("instead", ""),
         note=from_data(backend.get("note", "")),
+        without={
+            dtype: cited.all(said["at"], Method.TESTED)
+            for dtype, said in backend.get("without", {}).items()
+            if target.chip in said["chips"] and target.sdk in said["releases"]
+        },
     )

@@ -11,7 +11,7 @@ from opcheck.db.predicates import read_predicate
 from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
 from opcheck.db.versions import within
-from opcheck.model.matrix import Condition, Formula, Gradient
+from opcheck.model.matrix import SLOW, WRONG, Condition, Formula, Gradient
 from opcheck.model.predicates import (
     ArgumentValue,
     Dtype,
@@ -32,8 +32,6 @@ RANK = "rank-not-supported"
 _NEWER = "that is a newer CANN, and none takes fewer dtypes or dimensions than the one before"
 _STATED = ("conditions", "documented", "refusals")
 """Sections of a release's file that conditions come from."""
-_SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
-"""Codes of uses that stay on the device, on its few CPU cores."""
 _BECOMES = "-becomes-"
 """Stands between two dtypes in the code of a cast that gives another than it is asked for."""
 
@@ -138,7 +136,7 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         confidence=Confidence(said["confidence"]),
         predicates=tuple(map(read_predicate, said.get("tests", ()))),
         evidence=(*cited.all(said["at"], Method(said["method"])), *_checked(said, cited)),
-        harmful=said.get("harmful", False) or said["code"] in _SLOW,
+        harmful=said.get("harmful", False) or said["code"] in SLOW | WRONG,
         cast=_cast(said["code"]),
     )
 

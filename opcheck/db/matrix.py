@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from opcheck.db.by_hand.deterministic import cautions_of
+from opcheck.db.collectives import collectives_of
 from opcheck.db.compilers import compilers_of
 from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
 from opcheck.db.files.document import Document
 from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import KINDS
-from opcheck.db.tables import Tables, choices_of, collectives_of, inherited
+from opcheck.db.tables import Tables, choices_of, inherited
+from opcheck.db.triton import cuda_sources_of, triton_of
 from opcheck.db.versions import within
 from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
@@ -41,8 +44,10 @@ def build_matrix(
         chosen = registered(vendor, release, target.torch)
     method = Method(release.data.get("method", Method.REGISTERED))
     branches = None if key == _PLUGIN else tables.choices(target.torch)
-    among, compilers = tables.collectives, tables.compilers
-    kept = [table.digest for table in (branches, among, compilers) if table]
+    among, compilers, triton = tables.collectives, tables.compilers, tables.triton
+    modes = tables.deterministic
+    everywhere = (branches, among, compilers, triton, modes)
+    kept = [table.digest for table in everywhere if table]
     digests = "".join((vendor.digest, release.digest, tables.digest, *kept)).encode()
     return SupportMatrix(
         target=target,
@@ -64,7 +69,10 @@ def build_matrix(
         earlier=tables.earlier,
         collectives=collectives_of(target, among.data) if among else {},
         compilers=compilers_of(target, compilers.data) if compilers else {},
+        triton=triton_of(target, triton.data) if triton else None,
+        cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
         sparse=tables.sparse(key, target.torch),
+        cautions=cautions_of(target, modes.data) if modes else (),
         chip_name=vendor.data["chips"][target.chip]["name"],
     )
 

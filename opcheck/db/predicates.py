@@ -15,6 +15,8 @@ from opcheck.db.schema.checks import ListOf, Number, Path, Record, Shape, ShapeE
 from opcheck.lang.sentence import Sentence
 from opcheck.model.predicates import (
     Bound,
+    Fewer,
+    More,
     NoneOf,
     NotDivisible,
     NotFactor,
@@ -22,6 +24,7 @@ from opcheck.model.predicates import (
     OneOf,
     Outside,
     Predicate,
+    Remainder,
     Unlike,
     kinds,
 )
@@ -33,7 +36,13 @@ _BOUNDS: Mapping[str, tuple[Shape, Callable[[Any], Bound]]] = {
     "multiple_of": (Text(), NotMultiple),
     "factor_of": (Text(), NotFactor),
     "divisible_by": (Number(), NotDivisible),
+    "leaves": (
+        Record({"divisor": Number(), "remainder": Number()}),
+        lambda said: Remainder(said["divisor"], said["remainder"]),
+    ),
     "same_as": (Text(), Unlike),
+    "fewer_than": (Text(), Fewer),
+    "more_than": (Text(), More),
 }
 """Key of the files -> the shape of its value, and the bound that it states."""
 _ENDS = ("minimum", "maximum")

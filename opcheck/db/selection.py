@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from opcheck.db.store import Database
 from opcheck.db.vendor import Vendor
 from opcheck.db.versions import completed
@@ -45,7 +47,7 @@ def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
     vendor = database.vendors[spec.name]
     chips = [chip for chip in vendor.chips if not spec.sdk or _knows(vendor, chip, spec.sdk)]
     names = sorted(target_name(spec.name, chip) for chip in chips or vendor.chips)
-    return tuple(database.resolve(TargetSpec(name, spec.sdk, spec.torch)) for name in names)
+    return tuple(database.resolve(replace(spec, name=name)) for name in names)
 
 
 def _knows(vendor: Vendor, chip: str, release: str) -> bool:

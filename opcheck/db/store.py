@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from opcheck.db.by_hand import advice, libraries
+from opcheck.db.by_hand import advice, deterministic, libraries
 from opcheck.db.by_hand import overlays as overlay
 from opcheck.db.by_hand.advice import size_rules
 from opcheck.db.by_hand.overlays import Addition, added, statements
@@ -19,11 +19,13 @@ from opcheck.db.files.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
 from opcheck.db.schema.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
+from opcheck.db.triton import triton_of
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
+from opcheck.model.launches import TritonCompiler
 from opcheck.model.matrix import Compiler, Condition, SupportMatrix
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
@@ -129,6 +131,8 @@ class Database:
         for addition in overlay.overlays(layer, self.cache) if layer.origin else ():
             overlay.require_known(addition, chips)  # advisories may be of vendors to come
             yield addition
+        if not layer.origin:
+            yield from deterministic.additions(self.tables.deterministic)
         yield from libraries.additions(layer.folder / libraries.FOLDER, self.cache)
 
     @cached_property
@@ -184,7 +188,8 @@ class Database:
                 ),
                 Sentence("it serves: {list}", list=known),
             )
-        return self._target(vendor, chip, release, torch)
+        self._require_told_apart(spec)
+        return replace(self._target(vendor, chip, release, torch), libraries=spec.libraries)
 
     def matrix(self, target: Target) -> SupportMatrix:
         """Everything known about one target."""
@@ -197,7 +202,11 @@ class Database:
                 target, vendor.document, release, self.tables, paired=paired, chosen=chosen
             )
             told = tuple(map(_edited, vendor.edited(target.sdk)))
-            self._matrices[target] = replace(matrix, advisories=(*matrix.advisories, *told))
+            self._matrices[target] = replace(
+                matrix,
+                advisories=(*matrix.advisories, *told),
+                libraries=self._assumed(target),
+            )
         return self._matrices[target]
 
     def remedies(self, target: Target) -> "tuple[Remedy, ...]":
@@ -216,6 +225,11 @@ class Database:
         """What becomes of code that a back end of ``torch.compile`` is to compile, by its name."""
         said = self.tables.compilers
         return compilers_of(target, said.data) if said else {}
+
+    def triton(self, target: Target) -> TritonCompiler | None:
+        """The Triton that compiles for a target; None where nobody has said."""
+        said = self.tables.triton
+        return triton_of(target, said.data) if said else None
 
     def cuda_names(self) -> "CudaNames":
         """What is so of code for CUDA on every other device."""
@@ -287,6 +301,32 @@ class Database:
         vendor, chip = self._chip(name)
         releases = vendor.releases(chip)
         return tuple(r for r in releases if self._registers(vendor, chip, r, op))
+
+    def _assumed(self, target: Target) -> Mapping[str, tuple[str, str]]:
+        """The releases of libraries that a target is taken to have, by namespace."""
+        named = dict(target.libraries)
+        found = (addition.library for addition in self._additions_of(target.vendor))
+        return {
+            library.namespace: (library.package, library.of(target))
+            for library in found
+            if library is not None and library.package not in named
+        }
+
+    def _require_told_apart(self, spec: TargetSpec) -> None:
+        """Refuse a release of a library that would not change anything."""
+        if not spec.libraries:
+            return
+        known = {one.library.package for one in self.additions if one.library is not None}
+        for name, _ in spec.libraries:
+            if name not in known:
+                raise UsageError(
+                    Sentence(
+                        "no file of the database tells releases of {name} apart, which {text} "
+                        "names",
+                        name=name, text=repr(str(spec)),
+                    ),
+                    Sentence("known: {text}", text=", ".join(sorted(known))),
+                )  # fmt: skip
 
     def _registered(self, vendor: Document, release: Document, torch: str) -> Registered:
         """What a release registers; the chips that it is the same for share it."""

@@ -1,4 +1,4 @@
-"""PyTorch's tables - overload history, composites, device branches, collectives - for a target."""
+"""PyTorch's tables - overload history, composites, device branches - for a target."""
 
 import glob
 from collections.abc import Mapping
@@ -18,16 +18,19 @@ from opcheck.db.schema.tables import (
     COLLECTIVES_FILE,
     COMPILERS_FILE,
     COMPOSITES_FILE,
+    DETERMINISTIC_FILE,
     EARLIER_FILE,
     EXTENSIONS_FILE,
     HISTORY_FILE,
     KINDS,
+    NAMES_FILE,
     OPERATORS_FILE,
     SPARSE_FILE,
+    TRITON_FILE,
 )
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.lang.sentence import from_data
-from opcheck.model.matrix import Choice, Collective, Earlier, Inherited, SparseKernels, Transfers
+from opcheck.model.matrix import Choice, Earlier, Inherited, SparseKernels
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Method
@@ -47,6 +50,7 @@ _LATE = {
     "composites@*.yaml": COMPOSITES_FILE,
     "choices@*.yaml": CHOICES_FILE,
     "sparse.yaml": SPARSE_FILE,
+    "names.yaml": NAMES_FILE,
 }
 """Files that are read only where a trace asks for what they say, and what they hold."""
 
@@ -104,6 +108,18 @@ class Tables(Struct, frozen=True, dict=True):
         return document.read(path, COMPILERS_FILE, self.cache) if path.exists() else None
 
     @cached_property
+    def deterministic(self) -> Document | None:
+        """What deterministic mode refuses; None where nobody has said anything."""
+        path = self.folder / "deterministic.yaml"
+        return document.read(path, DETERMINISTIC_FILE, self.cache) if path.exists() else None
+
+    @cached_property
+    def triton(self) -> Document | None:
+        """Which Triton compiles for each vendor; None where nobody has said anything."""
+        path = self.folder / "triton.yaml"
+        return document.read(path, TRITON_FILE, self.cache) if path.exists() else None
+
+    @cached_property
     def _sparse(self) -> Document | None:
         path = self.folder / "sparse.yaml"
         return document.read(path, SPARSE_FILE, self.cache) if path.exists() else None
@@ -111,6 +127,18 @@ class Tables(Struct, frozen=True, dict=True):
     def sparse(self, key: str, torch: str) -> Mapping[str, SparseKernels]:
         """By layout, what a dispatch key has for sparse tensors; read when first asked for."""
         return LateMapping(lambda: _sparse(self._sparse, key, major_minor(torch)))
+
+    @cached_property
+    def names(self) -> Mapping[str, Mapping[str, str]]:
+        """By Python module, and ``torch.Tensor``, the torch that its names came with.
+
+        Those that the oldest torch looked at has are not in it; empty where nobody has looked.
+        """
+        path = self.folder / "names.yaml"
+        if not path.exists():
+            return {}
+        found: Mapping[str, Mapping[str, str]] = self._document(path, NAMES_FILE).data["names"]
+        return found
 
     @property
     def digest(self) -> str:
@@ -280,50 +308,5 @@ def _choice(row: Mapping[str, Any], cited: Citations) -> Choice:
         evidence=cited.all(row["at"], Method.INFERRED),
         renames=row.get("renames", {}),
         casts=row.get("casts", {}),
+        backward=tuple(row.get("backward", ())),
     )
-
-
-def collectives_of(target: Target, said: Mapping[str, Any]) -> Mapping[str, Collective]:
-    """By ``c10d`` operator; nothing of those that nobody has said anything about."""
-    for backend in said["backends"]:
-        if _is_of(backend, target):
-            return _of(backend, said["calls"], _cited(backend, target, said), _sent(backend, said))
-    return {}
-
-
-def _sent(backend: Mapping[str, Any], said: Mapping[str, Any]) -> Transfers | None:
-    """The dtypes that it sends; None where nobody has said."""
-    table = said["dtypes"].get(backend["name"])
-    if table is None:
-        return None
-    evidence = Citations(said["sources"]).all(table["at"], Method.REGISTERED)
-    return Transfers(frozenset(table["takes"]), frozenset(table["unclear"]), evidence)
-
-
-def _is_of(backend: Mapping[str, Any], target: Target) -> bool:
-    return (
-        backend["vendor"] == target.vendor
-        and target.sdk in backend["releases"]
-        and target.chip in backend.get("chips", (target.chip,))
-    )
-
-
-def _cited(backend: Mapping[str, Any], target: Target, said: Mapping[str, Any]) -> Any:
-    """Its evidence: that of the very release, where each release has its own."""
-    own = [name for name in backend["at"] if name.endswith(f"-{target.sdk}")]
-    method = Method(backend.get("method", Method.REGISTERED))
-    return Citations(said["sources"]).all(own or backend["at"], method)
-
-
-def _of(
-    backend: Mapping[str, Any],
-    calls: Mapping[str, str],
-    evidence: Any,
-    transfers: Transfers | None,
-) -> Mapping[str, Collective]:
-    known = dict.fromkeys(backend["has"], True) | dict.fromkeys(backend["lacks"], False)
-    return {
-        op: Collective(known[method], backend["name"], method, evidence, transfers)
-        for op, method in calls.items()
-        if method in known
-    }

@@ -1,6 +1,6 @@
 """Uses that advisories for NVIDIA and AMD alone are about, and others beside."""
 
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Constant, Node, TensorMeta
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import giving, permuted
 
@@ -152,9 +152,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         set(),
     ),
     "a sparse product of half precision": (
-        node("aten::_sparse_mm", sparse=dense(4, 4, dtype="float16")), {"rocm-sparse-half"},
+        node("aten::_sparse_mm", sparse=Constant("other", "sparse_coo float16[4,4]")),
+        {"rocm-sparse-half"},
     ),
-    "a sparse product": (node("aten::_sparse_mm", sparse=dense(4, 4)), set()),
+    "a sparse product": (
+        node("aten::_sparse_mm", sparse=Constant("other", "sparse_coo float32[4,4]")), set(),
+    ),
     "eigenvalues of 40,000 matrices": (
         node("aten::_linalg_eigh", A=dense(40000, 3, 3)), {"cuda-eigh-batch"},
     ),
@@ -187,14 +190,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "aten::mm", self=dense(546, 2560, dtype="bfloat16"),
             mat2=dense(2560, 9728, dtype="bfloat16"),
         ),
-        {"rocm-mm-split"},
+        {"rocm-mm-split", "rocm-gfx1100-products"},
     ),
     "a wide layer over few tokens": (
         node(
             "aten::mm", self=dense(512, 2560, dtype="bfloat16"),
             mat2=dense(2560, 9728, dtype="bfloat16"),
         ),
-        set(),
+        {"rocm-gfx1100-products"},
     ),
     "a huge image of many channels": (
         node("aten::conv2d", input=dense(1, 514, 2048, 2048), weight=dense(1, 514, 3, 3)),

@@ -28,7 +28,7 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
         set(),
     ),
     "a layer of a language model": (
-        node("linear", input=half(2, 13, 64), weight=half(64, 64), bias=None),
+        node("linear", input=half(2, 13, 64), weight=half(64, 64)),
         {"mps-linear-half-m5"},
     ),
     "a layer with a bias": (

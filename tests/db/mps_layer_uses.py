@@ -40,7 +40,7 @@ MPS_LAYER_USES: dict[str, tuple[Node, set[str]]] = {
             "native_batch_norm_backward", input=dense(2, 3), weight=None, train=True,
             output_mask=(True, False, False),
         ),
-        set(),
+        {"musa-batch-norm-plain-gradients"},
     ),
     "scores of 4 GiB": (
         node("_softmax", dense(2, 23171, 23171), self=dense(2, 23171, 23171)),

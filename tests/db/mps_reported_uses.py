@@ -6,6 +6,8 @@ from tests.db.mps_uses import node
 
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 MPS_REPORTED_USES: dict[str, tuple[Node, set[str]]] = {
+    "magnitudes": (node("abs", self=dense(4, dtype="complex64")), {"mps-complex-abs"}),
+    "magnitudes of real numbers": (node("abs", self=dense(4)), set()),
     "a slice of a huge cache": (
         node("copy_", self=TensorMeta("float16", (32, 8), (2**28, 1)), src=dense(32, 8)),
         {"mps-views-huge"},

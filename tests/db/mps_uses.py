@@ -49,7 +49,7 @@ MPS_USES = {
         {"mps-multinomial-range", "mps-multinomial-large"},
     ),
     "a draw": (
-        node("multinomial", self=dense(40000), num_samples=1, replacement=False),
+        node("multinomial", self=dense(40000), num_samples=1),
         {"mps-multinomial-zero"},
     ),
     "exponential numbers": (node("exponential_", self=dense(3)), {"mps-exponential-zero"}),
@@ -168,7 +168,7 @@ MPS_USES = {
     "integers in steps": (node("linspace", LONGS, start=0, end=9.5), {"mps-linspace-integers"}),
     "steps": (node("linspace", dense(3), start=0, end=9.5), set()),
     "the largest of a transpose": (
-        node("argmax", self=TURNED, dim=None), {"mps-argmax-layout"},
+        node("argmax", self=TURNED), {"mps-argmax-layout"},
     ),
     "the largest of each row": (node("argmax", self=TURNED, dim=1), set()),
     "a copy that does not wait": (

@@ -143,7 +143,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "aten::linear", input=dense(2, 3, 2, dtype="bfloat16"),
             weight=replace(TURNED, dtype="bfloat16"),
         ),
-        {"mps-linear-weight-transposed", "mps-linear-layout"},
+        {"mps-linear-weight-transposed", "mps-linear-layout", "mps-linear-half-m5"},
     ),
     "a transposed loss": (
         node("aten::mse_loss", self=TURNED, target=TURNED, reduction=0), {"mps-mse-layout"},
@@ -291,7 +291,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
             key=dense(1, 2, 512, 64), value=dense(1, 2, 512, 64),
             attn_mask=dense(8, 512, dtype="bool"), dropout_p=0.0,
         ),
-        {"mps-attention-few-queries", "mps-attention-mask-order"},
+        {"mps-attention-few-queries", "mps-attention-mask-order", "mps-attention-masked-rows"},
     ),
     "a product without its input": (
         node("aten::baddbmm", self=dense(2, 3, 3), beta=0), {"mps-baddbmm-beta"},
@@ -326,7 +326,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "the gradient of an LSTM": (
         node("aten::lstm_mps_backward", input=TensorMeta("float32", (4, 2, 5), (5, 20, 1))),
-        {"mps-lstm-gradients-layout"},
+        {"mps-lstm-gradients-layout", "mps-lstm-gradients-macos"},
     ),
     "the gradient of a long signal": (
         node("aten::reflection_pad1d_backward", self=dense(1, 1, 70000)),

@@ -119,9 +119,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::conv2d", input=dense(10, 3, 128, 66), weight=dense(768, 3, 16, 16)), set(),
     ),
     "a product of transposed matrices": (
-        node("aten::mm", self=TURNED, mat2=TURNED), {"rocm-mm-transposed"},
+        node("aten::mm", self=TURNED, mat2=TURNED),
+        {"rocm-mm-transposed", "rocm-gfx1100-products"},
     ),
-    "a product of one": (node("aten::mm", self=TURNED, mat2=dense(2, 3)), set()),
+    "a product of one": (
+        node("aten::mm", self=TURNED, mat2=dense(2, 3)), {"rocm-gfx1100-products"},
+    ),
     "a float8 product with scales of rows": (
         node("aten::_scaled_mm", scale_a=dense(16, 1)), {"rocm-scaled-mm-rows-gfx950"},
     ),

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,22 +20,31 @@ from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta, Trace, Use
+from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
+from opcheck.source.building.operators_allowed import registered
 from tests.db import (
+    change_log_uses,
     compiled_uses,
     cuda_uses,
+    gpu_report_uses,
     gpu_thread_uses,
     gpu_uses,
+    kernel_fix_uses,
     mended_cuda_uses,
     mended_rest_uses,
+    missed_uses,
+    mode_uses,
+    mps_thread_uses,
     network_uses,
+    npu_uses,
     offset_uses,
     rocm_uses,
     tensorrt_uses,
     tpu_uses,
+    unbounded_uses,
     uses_of_fixes,
     uses_on_accelerators,
     xpu_uses,
@@ -45,6 +56,7 @@ from tests.db.mps_operator_uses import MPS_OPERATOR_USES
 from tests.db.mps_reported_uses import MPS_REPORTED_USES
 from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
+from tests.lang.told import in_chinese
 from tests.test_cases import Applied
 
 BASE = Layer(ROOT, "")
@@ -219,7 +231,7 @@ USES = {
             key=dense(2, 4, 2048, 64), value=dense(2, 4, 2048, 64),
             attn_mask=dense(2, 1, 8, 2048, dtype="bool"),
         ),
-        {"mps-attention-mask-heads", "mps-attention-few-queries"},
+        {"mps-attention-mask-heads", "mps-attention-few-queries", "mps-attention-masked-rows"},
     ),
     "a mask for everything": (
         node(SDPA, query=dense(2, 4, 9, 64), value=dense(2, 4, 9, 64), attn_mask=dense(9, 9)),
@@ -438,6 +450,16 @@ GROUPS = (
     mended_cuda_uses.USES,
     mended_rest_uses.USES,
     offset_uses.USES,
+    gpu_report_uses.USES,
+    change_log_uses.USES,
+    mode_uses.USES,
+    missed_uses.USES,
+    mode_uses.PUTS,
+    kernel_fix_uses.USES,
+    kernel_fix_uses.SHARED,
+    npu_uses.USES,
+    mps_thread_uses.USES,
+    unbounded_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
@@ -595,6 +617,17 @@ def test_damaged_advisories_are_told(old: str, new: str, expected: str, tmp_path
     assert expected in caught.value.message
 
 
+def test_what_is_no_address_is_told_in_chinese(tmp_path: Path) -> None:
+    text = ADVISORY.replace("https://acme.example", "acme.example")
+    folder = written(tmp_path, **{"advisories__npu-abs": text})
+    with pytest.raises(DatabaseError) as caught:
+        _ = Database.open(ROOT, overlays=[folder]).additions
+    (said,) = in_chinese([caught.value.message])
+    assert said.partition("npu-abs.yaml:")[2] == (
+        "16：应为网址，实为 'acme.example/reports/7'（位于 references > 0 > url）"
+    )
+
+
 def test_a_vendors_folder_has_none_of_another(tmp_path: Path) -> None:
     written(tmp_path, **{"advisories__apple__npu-abs": ADVISORY})
     database = Database.open(ROOT, overlays=[tmp_path])
@@ -610,3 +643,25 @@ def test_an_advisory_may_concern_a_vendor_to_come() -> None:
     vendors = {added.vendor for added in ADDED}
     assert {"torch-fl", "onnx"} <= vendors - set(Database.open(ROOT).vendors)
     assert all(isinstance(added, Addition) and added.origin == "" for added in ADDED)
+
+
+def _unsaid_defaults(added: Addition) -> Iterator[tuple[str, str]]:
+    """Arguments whose default an advisory means, but that calls which leave it out do not meet."""
+    for said in added.conditions:
+        tests: list[Any] = list(said["tests"])
+        for op, test in product(said["ops"], tests):
+            if test["subject"] != "value" or "default" in test or not str(op).startswith("aten::"):
+                continue
+            found = registered(OpName.parse(str(op)))
+            if found is None:
+                continue
+            arguments = found._schema.arguments
+            default = {a.name: a.default_value for a in arguments if a.has_default_value()}
+            given = Node(OpName.parse(str(op)), tuple(default.items()))
+            if test["argument"] in default and read_predicate(test).match(given) is not None:
+                yield str(op), test["argument"]
+
+
+def test_an_argument_left_at_its_default_counts_as_if_it_was_given() -> None:
+    """PyTorch hands a kernel no argument that a call leaves at its default."""
+    assert [(a.origin, *found) for a in ADDED for found in _unsaid_defaults(a)] == []

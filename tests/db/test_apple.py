@@ -21,6 +21,7 @@ from tests.db.vendor_checks import (
     matrix,
     newest_of_each_release,
 )
+from tests.lang.told import in_chinese
 
 _RELEASES = (
     "2.0.1", "2.1.2", "2.2.2", "2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1",
@@ -384,6 +385,31 @@ def test_the_host_scales_images_by_factors_on_macos_12(database: Database) -> No
     for scale, code in ((2.0, "needs-newer-macos"), (None, "registered")):
         given = {"self": _tensor(1, 3, 8, 8), "scales_h": scale, "scales_w": scale}
         assert _resolution(database, "2.1.2", "aten::upsample_nearest2d", **given).code == code
+
+
+_HUGE = _tensor(2, 2**31)
+
+
+@pytest.mark.parametrize(
+    ("release", "op", "given", "chinese"),
+    [
+        ("2.0.1", "aten::max", {"self": _tensor(4, dtype="int64")},
+         "self 为 int64，kernel 归约前将其转为 int32 并给出警告"),
+        ("2.1.2", "aten::upsample_nearest2d", {"self": _tensor(1, 3, 8, 8), "scales_h": 2.0},
+         'scales_h=2.0：13 之前的 macOS 在 CPU 上计算："MPS: passing scale factor to upsample ops '
+         'is supported natively starting from macOS 13.0."'),
+        ("2.9.1", "aten::cat", {"tensors": (_HUGE,)},
+         'tensors 的一个维度为 2147483648："MPSGaph does not support tensor dims larger than '
+         'INT_MAX"'),
+        ("2.12.1", "aten::native_group_norm", {"input": _tensor(1, 256, 64, 65)},
+         "1064960 个元素的输入由 Python 中的分解来归一化，比新版本的 kernel 慢 3 到 20 倍"
+         "（公告 mps-group-norm-slow，已在 torch 2.13.0 修复）；请升级"),
+    ],
+)  # fmt: skip
+def test_what_was_so_in_older_releases_is_told_in_chinese(
+    release: str, op: str, given: dict[str, Value], chinese: str, database: Database
+) -> None:
+    assert in_chinese([_resolution(database, release, op, **given).text]) == [chinese]
 
 
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:

@@ -23,6 +23,11 @@ TABLE: dict[str, Any] = {
         {
             "vendor": "ascend", "names": ["inductor"], "does": "runs", "releases": ["26.1.0"],
             "torch": ["2.7"], "chips": ["910b"], "needs": "triton", "note": "so", "at": ["code:4"],
+            "without": {
+                "float8_e5m2": {"chips": ["910b"], "releases": ["26.1.0"], "at": ["code:5"]},
+                "float64": {"chips": ["950"], "releases": ["26.1.0"], "at": ["code:5"]},
+                "int8": {"chips": ["910b"], "releases": ["26.0.0"], "at": ["code:5"]},
+            },
         },
     ],
 }  # fmt: skip
@@ -34,7 +39,10 @@ def at(line: int, method: Method = Method.REGISTERED) -> tuple[Evidence, ...]:
 
 EAGER = Compiler(CompilerDoes.RUNS, at(1))
 OTHERS = Compiler(CompilerDoes.RAISES, at(2), "Invalid backend: 'npu'")
-TRITON = Compiler(CompilerDoes.RUNS, at(4), needs="triton", note="so")
+TRITON = Compiler(
+    CompilerDoes.RUNS, at(4), needs="triton", note="so",
+    without={"float8_e5m2": at(5, Method.TESTED)},
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.walk import Walk
+from tests.db.vendor_checks import is_fixed, is_thread
 
 NEWEST = ("ascend-310b", "ascend-310p", "ascend-910a", "ascend-910b", "ascend-910c", "ascend-950")
 
@@ -447,8 +448,8 @@ def test_every_condition_of_every_target_can_be_read(database: Database, target:
             assert condition.evidence
             assert condition.text
             for evidence in condition.evidence:
-                thread = evidence.path.startswith(("issues/", "pull/"))
-                assert thread if evidence.method is Method.TESTED else evidence.commit
+                tested = evidence.method is Method.TESTED
+                assert is_thread(evidence) if tested else is_fixed(evidence)
 
 
 @pytest.mark.parametrize("target", NEWEST)

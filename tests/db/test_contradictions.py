@@ -18,6 +18,7 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.overlays import OVERLAY, ROOT, written
+from tests.lang.told import in_chinese
 
 NATIVE, UNKNOWN, UNSUPPORTED = Verdict.NATIVE, Verdict.UNKNOWN, Verdict.UNSUPPORTED
 DOCUMENTED, REGISTERED = Method.DOCUMENTED, Method.REGISTERED
@@ -75,6 +76,15 @@ def test_a_contradiction_is_settled_by_what_else_speaks(
     found = resolution(database, target, op, **tensors)
     assert (found.verdict, found.code) == (verdict, code)
     assert {evidence.source for evidence in found.evidence} == sources
+
+
+def test_what_overrules_a_table_is_told_in_chinese(database: Database) -> None:
+    found = resolution(database, "ascend-910b", "aten::ceil", self="int32")
+    assert (found.verdict, found.code) == (NATIVE, OVERRULED)
+    assert in_chinese([found.text]) == [
+        "self 为 int32，厂商的原生 API 表未列出（表中为 float16, float32）；但 op-plugin "
+        "对这种张量原样返回，不调用 kernel"
+    ]
 
 
 def test_a_document_alone_is_little_to_go_by(database: Database) -> None:

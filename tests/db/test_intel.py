@@ -241,3 +241,20 @@ def test_kernels_of_indices_take_twelve_dimensions(
     node = Node(OpName.parse("aten::nonzero"), (("self", tensor),))
     walk = Walk([node], matrix(database, "intel-max@2.14.1"), "2.13.0")
     assert walk.resolution(0).verdict is verdict
+
+
+def test_each_branch_says_itself_which_sparse_tensors_its_products_take(database: Database) -> None:
+    def has(release: str) -> dict[str, bool | None]:
+        found = matrix(database, f"intel-max@{release}").sparse
+        return {
+            layout: None if "aten::addmm" in kernels.unclear else "aten::addmm" in kernels.kernels
+            for layout, kernels in found.items()
+            if layout in ("sparse_coo", "sparse_csr")
+        }
+
+    assert {release: has(release) for release in ("2.9.1", "2.10.0", "2.11.0", "2.12.1")} == {
+        "2.9.1": {"sparse_coo": False, "sparse_csr": False},
+        "2.10.0": {"sparse_coo": False, "sparse_csr": False},
+        "2.11.0": {"sparse_coo": True, "sparse_csr": False},
+        "2.12.1": {"sparse_coo": True, "sparse_csr": True},
+    }

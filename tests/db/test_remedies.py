@@ -14,7 +14,7 @@ from opcheck.model.target import TargetSpec
 SHIPPED = Database.open()
 FOLDER = SHIPPED.root / "remedies"
 XLA = ("masked-select", "nms", "nonzero")
-NPU = {f"npu-fused-{name}" for name in ("adam", "adamw", "sgd")}
+NPU = {"npu-msmodelslim", *(f"npu-fused-{name}" for name in ("adam", "adamw", "sgd"))}
 
 
 def ids(spec: str) -> set[str]:
@@ -29,6 +29,7 @@ def ids(spec: str) -> set[str]:
         ("intel-arc", {"xpu-host-fallback"}),
         ("ascend-910b@7.2.0+torch2.6", {"npu-torchvision", *NPU}),
         ("ascend-910b@7.2.0+torch2.7", NPU),
+        ("ascend-910a@7.2.0+torch2.7", NPU - {"npu-msmodelslim"}),
         ("moorethreads-s5000@2.7.1", {"musa-double-cast", "musa-fused-adam", "musa-fused-adamw"}),
         ("moorethreads-s5000@2.0.1", {"musa-fused-adam"}),
         ("moorethreads-s4000@1.0.0", set()),

@@ -129,7 +129,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "strides of a transposed tensor": (
         node("aten::as_strided", self=TURNED, size=(2, 2), stride=(1, 2)),
-        {"tensorrt-as-strided-layout"},
+        {"tensorrt-as-strided-layout", "tpu-as-strided-layout"},
     ),
     "strides of a tensor": (
         node("aten::as_strided", self=dense(2, 3), size=(2, 2), stride=(1, 2)), set(),

@@ -71,10 +71,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "topk along many": (
         node("aten::topk", self=dense(2, 4096), k=50, dim=-1),
-        {"xpu-topk-resources", "xpu-topk-race"},
+        {"xpu-topk-resources", "xpu-topk-race", "xpu-topk-max"},
     ),
-    "topk along fewer": (node("aten::topk", self=dense(2, 4095), k=50, dim=-1), set()),
-    "many of topk": (node("aten::topk", self=dense(2, 4096), k=257, dim=-1), set()),
+    "topk along fewer": (
+        node("aten::topk", self=dense(2, 4095), k=50, dim=-1), {"xpu-topk-max"},
+    ),
+    "many of topk": (
+        node("aten::topk", self=dense(2, 4096), k=257, dim=-1), {"xpu-topk-max"},
+    ),
     "where a tensor is not zero": (
         node("aten::nonzero", self=dense(4)), {"xpu-nonzero-driver"},
     ),
@@ -207,7 +211,10 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "aten::upsample_nearest2d", permuted(1, 4, 2**15, 2**15),
             self=permuted(1, 4, 2**14, 2**14),
         ),
-        {"rocm-upsample-nearest-large", "xpu-upsample-nearest-large"},
+        {
+            "rocm-upsample-nearest-large", "xpu-upsample-nearest-large",
+            "xpu-upsample-nearest-layout-large",
+        },
     ),
     "a convolution of many images": (
         node("aten::convolution", input=dense(16384, 3, 14, 14), weight=dense(1024, 3, 14, 14)),
@@ -475,7 +482,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "a cell without biases": (node("aten::_thnn_fused_lstm_cell", input_bias=None), set()),
     "interpolation to a huge line": (
-        giving("aten::upsample_nearest1d", dense(1, HUGE)), set(),
+        giving("aten::upsample_nearest1d", dense(1, HUGE)), {"xpu-upsample-nearest1d-large"},
     ),
     "factors of a batch": (
         node("aten::linalg_cholesky_ex", self=dense(64, 9, 9, dtype="float64")),

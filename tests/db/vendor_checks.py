@@ -19,7 +19,7 @@ def newest_of_each_release(database: Database, name: str) -> tuple[SupportMatrix
 
 
 def check_evidence(found: SupportMatrix) -> None:
-    """Every cell and condition names a source, a file in it and a commit; lists name a line."""
+    """Every cell and condition names a source, and a file in it that stays as it is."""
     assert found.entries
     for op, entry in found.entries.items():
         assert entry.evidence, op
@@ -31,10 +31,21 @@ def check_evidence(found: SupportMatrix) -> None:
     assert all(map(_cited, found.fallback.evidence))
 
 
+def is_thread(evidence: Evidence) -> bool:
+    """Whether an issue or a pull request is named."""
+    return evidence.path.startswith(("issues/", "pull/"))
+
+
+def is_fixed(evidence: Evidence) -> bool:
+    """Whether a commit, a file at one, or a file in the wheel of a release is named."""
+    wheel, change = ".whl/" in evidence.path, evidence.path.startswith("commit/")
+    return bool(evidence.commit) or wheel or change
+
+
 def _cited(evidence: Evidence) -> bool:
-    """Whether a file at a commit is named, or a thread, which has none."""
-    thread = evidence.path.startswith(("issues/", "pull/"))
-    return bool(evidence.source and evidence.path and (evidence.commit or thread))
+    """Whether a file that stays as it is is named, or a thread, which has no commit."""
+    lasting = is_fixed(evidence) or is_thread(evidence)
+    return bool(evidence.source and evidence.path and lasting)
 
 
 def check_names(found: SupportMatrix) -> None:

@@ -33,12 +33,15 @@ from opcheck.db.schema.tables import (
     COLLECTIVES_FILE,
     COMPILERS_FILE,
     COMPOSITES_FILE,
+    DETERMINISTIC_FILE,
     EARLIER_FILE,
     EXTENSIONS_FILE,
     HISTORY,
     HISTORY_FILE,
+    NAMES_FILE,
     OPERATORS_FILE,
     SPARSE_FILE,
+    TRITON_FILE,
 )
 from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
 from opcheck.db.store import Database
@@ -86,8 +89,11 @@ _TABLES = {
     "choices": Kind(CHOICES_FILE, content.table),
     "collectives": Kind(COLLECTIVES_FILE, content.collectives),
     "compilers": Kind(COMPILERS_FILE, content.compilers),
+    "deterministic": Kind(DETERMINISTIC_FILE, content.deterministic),
     "earlier": Kind(EARLIER_FILE, content.table),
     "sparse": Kind(SPARSE_FILE, content.sparse),
+    "triton": Kind(TRITON_FILE, content.triton),
+    "names": Kind(NAMES_FILE, content.names),
 }
 """Files of PyTorch's tables, by what stands before ``@``."""
 

@@ -148,6 +148,15 @@ def history(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileP
             yield FileProblem("span", f"{op}: {told} is not among the file's torch versions", where)
 
 
+def names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the table of Python names: a torch that was not looked at."""
+    for module, listed_names in data["names"].items():
+        for one, since in listed_names.items():
+            if since not in data["torch"]:
+                text = f"{module}.{one}: {since} is not among the file's torch versions"
+                yield FileProblem("span", text, ("names", module, one))
+
+
 def collectives(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
     """Problems of the table of collectives: vendors, and methods that nothing calls."""
     yield from evidence(data, data["sources"])
@@ -162,6 +171,27 @@ def collectives(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[F
             text = f"{said['name']} both has and lacks {method!r}"
             yield FileProblem("duplicate", text, ("backends", number))
     yield from vendors(((said, ("backends", number)) for number, said in backends), known)
+    yield from _reductions(data, {said["name"] for _, said in backends}, methods)
+
+
+def _reductions(
+    data: Mapping[str, Any], backends: Collection[str], methods: Collection[str]
+) -> Iterator[FileProblem]:
+    """Rows of reductions, or of dtypes, that are about nothing or say nothing."""
+    rows: list[tuple[Mapping[str, Any], Where]]
+    rows = [(row, ("reductions", number)) for number, row in enumerate(data["reductions"])]
+    for row, where in rows:
+        if ("has" in row) == ("lacks" in row):
+            yield FileProblem("form", "expected either has or lacks", where)
+        if row["backend"] not in backends:
+            text = f"no backend is called {row['backend']!r}"
+            yield FileProblem("unknown-name", text, (*where, "backend"))
+    for name, listed in data["dtypes"].items():
+        rows += [(row, ("dtypes", name, number)) for number, row in enumerate(listed)]
+    for row, where in rows:
+        for method in sorted(set(row.get("methods", ())) - set(methods)):
+            text = f"nothing in calls is handed to {method!r}"
+            yield FileProblem("unknown-name", text, (*where, "methods"))
 
 
 def compilers(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
@@ -186,6 +216,38 @@ def _told_twice(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
             return ""
     both = set(one["names"]) & set(other["names"]) if one["vendor"] == other["vendor"] else set()
     return min(both, default="")
+
+
+def deterministic(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the table of kernels that deterministic mode refuses: names and citations."""
+    yield from evidence(data, data["sources"])
+    entries: list[tuple[Where, Mapping[str, Any]]] = [
+        ((section, number), said)
+        for section in ("raises", "once")
+        for number, said in enumerate(data[section])
+    ]
+    yield from overloads(
+        ((op, (*where, "ops")) for where, said in entries for op in said["ops"]), known
+    )
+    for where, said in entries:
+        yield from vendors((({"vendor": vendor}, where) for vendor in said["vendors"]), known)
+
+
+def triton(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the table of Triton's compilers: vendors, sources, languages that it lacks."""
+    yield from evidence(data, data["sources"])
+    compilers = list(enumerate(data["compilers"]))
+    yield from vendors(((said, ("compilers", number)) for number, said in compilers), known)
+    built = data["cuda_sources"]
+    yield from vendors((({"vendor": name}, ("cuda_sources", name)) for name in built), known)
+    for number, said in compilers:
+        for name in sorted({*said.get("languages", ())} - {*data["languages"]}):
+            text = f"{said['vendor']}: there is no language {name!r}"
+            yield FileProblem("unknown-name", text, ("compilers", number, "languages"))
+        both = "package" in said and "error" in said
+        if (both and "chips" not in said) or not said.keys() & {"package", "error"}:
+            text = f"{said['vendor']}: it has either a package or an error"
+            yield FileProblem("duplicate", text, ("compilers", number, "package"))
 
 
 def sparse(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:

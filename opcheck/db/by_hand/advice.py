@@ -10,7 +10,7 @@ from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
 from opcheck.db.reading import Citations
-from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, ENDINGS, REMEDY_FILE
+from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, ENDINGS, MILD, REMEDY_FILE
 from opcheck.db.schema.checks import Record
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence, from_data
@@ -106,7 +106,7 @@ def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str,
             "confidence": said["confidence"],
             "method": said["method"],
             "text": sentence(said),
-            "harmful": verdict is Verdict.NATIVE,
+            "harmful": verdict is Verdict.NATIVE and said["effect"] not in MILD,
             "at": cited,
             "tests": use.get("tests", []),
         }

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from opcheck.db.by_hand.overlays import Addition
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
+from opcheck.db.library_releases import releases_of
 from opcheck.db.schema.additions import LIBRARY_FILE
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import Sentence
@@ -31,13 +32,15 @@ def additions(folder: Path, cache: Path | None) -> Iterator[Addition]:
     for found in document.read_folder(folder, LIBRARY_FILE, cache, _HINT):
         require_known(found.path, found.data)
         operators = found.data.get("operators", {})
-        for vendor in sorted({v for said in operators.values() for v in said.get("kernels", {})}):
+        vendors = {vendor for said in operators.values() for vendor in said.get("kernels", {})}
+        vendors |= {said["vendor"] for said in found.data.get("conditions", ())}
+        for vendor in sorted(vendors):
             yield _kernels(vendor, found)
 
 
 def _kernels(vendor: str, found: Document) -> Addition:
     source = found.data["source"]
-    sources: dict[str, dict[str, str]] = {}
+    sources: dict[str, dict[str, str]] = dict(found.data.get("sources", {}))
     entries: dict[str, list[dict[str, Any]]] = {}
     for op, said in found.data["operators"].items():
         if vendor not in said.get("kernels", {}):
@@ -53,8 +56,21 @@ def _kernels(vendor: str, found: Document) -> Addition:
         for name in (op, f"{op}_backward"):
             entries[name] = [{**entry, "impl": [name.partition("::")[2]]}]
     reason = f"{found.data['library']} brings kernels of its own"
+    conditions = [
+        {key: value for key, value in said.items() if key != "vendor"}
+        for said in found.data.get("conditions", ())
+        if said["vendor"] == vendor
+    ]
     return Addition(
-        vendor, "", reason, found.digest, Method.REGISTERED.value, sources, operators=entries
+        vendor,
+        "",
+        reason,
+        found.digest,
+        Method.REGISTERED.value,
+        sources,
+        operators=entries,
+        conditions=conditions,
+        library=releases_of(found.data),
     )
 
 
@@ -135,8 +151,8 @@ def _operator(op: str, said: Mapping[str, Any]) -> OperatorSchema:
 
 def _returned(said: Mapping[str, Any]) -> Returned:
     shape = _tuple(said.get("shape"))
-    dtype, along, size = (said.get(key, "") for key in ("dtype", "along", "size"))
-    return Returned(said["like"], shape, dtype, along, size)
+    keys = ("dtype", "along", "size", "dtype_of")
+    return Returned(said["like"], shape, *(said.get(key, "") for key in keys))
 
 
 def _layer(said: Mapping[str, Any]) -> LayerSchema:
@@ -173,10 +189,29 @@ def require_known(path: Path, data: Mapping[str, Any]) -> None:
                     (section, name),
                     Sentence("{text} is none of the operators of this file", text=repr(op)),
                 )
+    _require_cited(path, data)
     for op, said in known.items():
         if said.get("kernels") and "source" not in data:
             expected = Sentence("expected the key 'source' in this file, as it tells of kernels")
             _refuse(path, ("operators", op, "kernels"), expected)
+
+
+def _require_cited(path: Path, data: Mapping[str, Any]) -> None:
+    """Refuse conditions on operators, or by sources, that the file does not have."""
+    known, sources = data.get("operators", {}), data.get("sources", {})
+    for at in data.get("releases", {}).get("at", ()):
+        if at.partition(":")[0] not in sources:
+            wrong = Sentence("{text} is none of the sources of this file", text=repr(at))
+            _refuse(path, ("releases", "at"), wrong)
+    for place, said in enumerate(data.get("conditions", ())):
+        for op in said["ops"]:
+            if op not in known:
+                wrong = Sentence("{text} is none of the operators of this file", text=repr(op))
+                _refuse(path, ("conditions", place), wrong)
+        for at in said["at"]:
+            if at.partition(":")[0] not in sources:
+                wrong = Sentence("{text} is none of the sources of this file", text=repr(at))
+                _refuse(path, ("conditions", place), wrong)
 
 
 def _require_inside(path: Path, where: tuple[str | int, ...], name: str, prefix: str) -> None:

@@ -14,6 +14,7 @@ from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
 from opcheck.db.files.parts import lines
+from opcheck.db.library_releases import LibraryReleases
 from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.db.versions import covers
@@ -50,6 +51,8 @@ class Addition(Struct, frozen=True):
     operators: Mapping[str, Sequence[Said]] = field(default_factory=dict)
     conditions: Sequence[Said] = ()
     withdrawn: Sequence[Said] = ()
+    library: LibraryReleases | None = None
+    """Whose releases ``version`` of its items is about."""
 
     def concerns(self, target: Target) -> bool:
         """Whether it says anything of a target."""
@@ -57,7 +60,13 @@ class Addition(Struct, frozen=True):
 
     def entry(self, op: str, target: Target) -> Said | None:
         """What it says of an overload's kernel; None: nothing."""
-        return next((said for said in self.operators.get(op, ()) if holds(said, target)), None)
+        return next((said for said in self.operators.get(op, ()) if self.holds(said, target)), None)
+
+    def holds(self, said: Said, target: Target) -> bool:
+        """Whether one of its items is about a target, and about its release of the library."""
+        if self.library is None or "version" not in said:
+            return holds(said, target)
+        return holds(said, target) and covers(said["version"], self.library.of(target))
 
 
 def holds(where: Said, target: Target) -> bool:
@@ -141,7 +150,7 @@ def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) 
     conditions = [
         {**_cited(_anywhere(s), prefix), "stands": True}
         for s in addition.conditions
-        if holds(s, target)
+        if addition.holds(s, target)
     ]
     data["conditions"] += conditions
 
@@ -150,12 +159,14 @@ def _kind_of_target(addition: Addition, target: Target) -> str:
     """Sets apart what an addition says of targets that it does not say the same of."""
     limited = (op for op, listed in addition.operators.items() if any("chips" in s for s in listed))
     held = [op for op in limited if addition.entry(op, target) is not None]
-    return " ".join((addition.digest, *held))
+    version = "" if addition.library is None else addition.library.of(target)
+    return " ".join((addition.digest, version, *held))
 
 
 def _anywhere(said: Said) -> Said:
     """What was said without where it holds, once that is settled."""
-    return {key: value for key, value in said.items() if key not in ("chips", "torch")}
+    where = ("chips", "releases", "torch", "version")
+    return {key: value for key, value in said.items() if key not in where}
 
 
 def _cited(said: Said, prefix: str) -> Said:

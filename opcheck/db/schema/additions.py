@@ -78,6 +78,8 @@ EFFECTS = frozenset({
     "wrong-values", "wrong-shape", "memory-corruption", "may-crash", "may-hang", "slow",
 })  # fmt: skip
 """What goes wrong with a use that runs, or runs on one machine and not on another."""
+MILD = frozenset({"less-precise"})
+"""What is worth knowing of a use that runs well enough."""
 ENDINGS = frozenset({"crash", "hang"})
 """What becomes of each use that never runs."""
 ADVISORY_FILE = Record(
@@ -86,7 +88,7 @@ ADVISORY_FILE = Record(
         "id": CODE,
         "title": WHY,
         "date": DATE,
-        "effect": Text(EFFECTS | ENDINGS),
+        "effect": Text(EFFECTS | ENDINGS | MILD),
         "affects": ListOf(Record({"vendor": Text()}, {**WHERE, "releases": OPEN_SPANS}), least=1),
         "uses": ListOf(Record({"ops": OPERATORS}, {"tests": ListOf(TEST)}), least=1),
         "text": WHY,
@@ -166,7 +168,7 @@ SCHEMA = "opcheck.schemas/1"
 _NAME = r"[A-Za-z_]\w*"
 _DTYPES = frozenset(
     {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-     "float64", "complex64", "complex128"}
+     "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"}
 )  # fmt: skip
 
 
@@ -195,9 +197,16 @@ _EXPRESSION = _text(r"[\w\s+\-*/%(),.\[\]]{1,200}", "a size (names, numbers, + -
 _SHAPE: Shape = ListOf(_EXPRESSION)
 _PARAMETER = Record({"shape": _SHAPE}, {"when": _WORD})
 _RETURNED = Record(
-    {"like": _WORD}, {"shape": _SHAPE, "dtype": Text(_DTYPES), "along": _WORD, "size": _EXPRESSION}
+    {"like": _WORD},
+    {
+        "shape": _SHAPE,
+        "dtype": Text(_DTYPES),
+        "dtype_of": _WORD,
+        "along": _WORD,
+        "size": _EXPRESSION,
+    },
 )
-_KERNEL = Record({"at": Text()}, {"chips": ListOf(Text())})
+_KERNEL = Record({"at": Text()}, {**WHERE, "version": OPEN_SPANS})
 _OPERATOR_SAID = Record(
     {"signature": _SIGNATURE, "returns": ListOf(_RETURNED, 1)},
     {
@@ -215,6 +224,25 @@ LIBRARY_FILE = Record(
     {
         "version": Text(),
         "source": Record({"repo": Text(), "ref": Text(), "commit": Text()}),
+        "sources": MapOf(SOURCE),
+        "conditions": ListOf(
+            Record(
+                {
+                    "vendor": Text(),
+                    "ops": ListOf(_OPERATOR, 1),
+                    "code": CODE,
+                    "verdict": Text(frozenset(Verdict)),
+                    "confidence": Text(frozenset(Confidence)),
+                    "method": METHOD,
+                    "text": WHY,
+                    "at": CITATIONS,
+                },
+                {**WHERE, "tests": ListOf(TEST), "version": OPEN_SPANS},
+            )
+        ),
+        "releases": Record(
+            {"package": _WORD, "assumed": MapOf(Text(), OPEN_SPANS), "at": CITATIONS}
+        ),
         "refuses": Text(),
         "device": Record(
             {"type": _WORD}, {"modules": ListOf(_MODULE), "answers": MapOf(_Constant(), _WORD)}

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 
 from opcheck.db.predicates import PredicateShape
-from opcheck.db.schema.checks import Flag, ListOf, MapOf, Record, Shape, Text
+from opcheck.db.schema.checks import (
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Record,
+    Shape,
+    Text,
+)
 from opcheck.model.matrix import CompilerDoes
 from opcheck.model.trace import DTYPE_BYTES, Composite
 from opcheck.model.verdict import Confidence, Method
@@ -54,7 +62,10 @@ CHOICES = "opcheck.choices/1"
 EARLIER = "opcheck.earlier/1"
 COLLECTIVES = "opcheck.collectives/1"
 COMPILERS = "opcheck.compilers/1"
+TRITON = "opcheck.triton/1"
 SPARSE = "opcheck.sparse/1"
+DETERMINISTIC = "opcheck.deterministic/1"
+NAMES = "opcheck.names/1"
 
 KINDS = {
     "CIA": Composite.IMPLICIT,
@@ -82,6 +93,15 @@ OPERATORS_FILE = Record(
         "complete": COMPLETE,
     }
 )
+NAMES_FILE = Record(
+    {
+        "schema": Text(frozenset({NAMES})),
+        "sources": MapOf(SOURCE),
+        "torch": VERSIONS,
+        "names": MapOf(MapOf(Text(pattern=_VERSION, form="a version such as 2.7"))),
+        "complete": COMPLETE,
+    }
+)
 EXTENSIONS_FILE = Record(
     {
         "schema": Text(frozenset({EXTENSIONS})),
@@ -106,6 +126,7 @@ _CHOICE = Record(
         "since": Text(),
         "when": ListOf(TEST),
         "asks": TEXTS,
+        "backward": TEXTS,
         "casts": MapOf(Text()),
         "preferred": Flag(),
         "confidence": Text(frozenset(Confidence)),
@@ -138,13 +159,30 @@ SPARSE_FILE = Record(
         "complete": COMPLETE,
     }
 )
+_REDUCTIONS = {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM"}
+REDUCTIONS = ListOf(Text(frozenset(_REDUCTIONS)), least=1)
 COLLECTIVES_FILE = Record(
     {
         "schema": Text(frozenset({COLLECTIVES})),
         "sources": MapOf(SOURCE),
         "calls": MapOf(Text()),
         "dtypes": MapOf(
-            Record({"takes": TEXTS, "unclear": TEXTS, "at": ListOf(Text(), least=1)})
+            ListOf(
+                Record(
+                    {"takes": TEXTS, "unclear": TEXTS, "at": ListOf(Text(), least=1)},
+                    {"releases": TEXTS, "methods": TEXTS},
+                ),
+                least=1,
+            )
+        ),
+        "reductions": ListOf(
+            Record(
+                {"backend": Text(), "at": ListOf(Text(), least=1)},
+                {
+                    "has": REDUCTIONS, "lacks": REDUCTIONS, "releases": TEXTS, "chips": TEXTS,
+                    "methods": TEXTS, "dtypes": TEXTS, "method": Text(frozenset(Method)),
+                },
+            )
         ),
         "backends": ListOf(
             Record(
@@ -176,9 +214,83 @@ COMPILERS_FILE = Record(
                 {
                     "chips": TEXTS, "torch": VERSIONS, "error": Text(), "needs": Text(),
                     "instead": Text(), "note": Text(), "method": METHOD,
+                    "without": MapOf(
+                        Record({"chips": TEXTS, "releases": TEXTS, "at": CITATIONS})
+                    ),
                 },
             ),
             least=1,
+        ),
+        "complete": COMPLETE,
+    }
+)  # fmt: skip
+
+TRITON_FILE = Record(
+    {
+        "schema": Text(frozenset({TRITON})),
+        "sources": MapOf(SOURCE),
+        "cuda_sources": MapOf(
+            Record({"at": CITATIONS}, {"converts": Flag(), "error": Text(), "method": METHOD})
+        ),
+        "languages": MapOf(
+            Record(
+                {"names": TEXTS, "at": CITATIONS},
+                {
+                    "operations": MapOf(
+                        Record(
+                            {"at": CITATIONS},
+                            {"dtypes": TEXTS, "refuses": TEXTS, "texts": MapOf(TEXTS)},
+                        )
+                    )
+                },
+            )
+        ),
+        "compilers": ListOf(
+            Record(
+                {"vendor": Text(), "at": CITATIONS},
+                {
+                    "package": Text(), "error": Text(), "not_installed": Text(),
+                    "releases": ListOf(Text(), least=1),
+                    "torch": VERSIONS, "chips": TEXTS, "languages": TEXTS, "method": METHOD,
+                    "doubt": Text(),
+                    "without": MapOf(
+                        Record({"chips": TEXTS, "at": CITATIONS}, {"named": Flag()})
+                    ),
+                    "programs": Record({"most": Number(), "at": CITATIONS}, {"unless": Text()}),
+                },
+            ),
+            least=1,
+        ),
+        "complete": COMPLETE,
+    }
+)  # fmt: skip
+
+DETERMINISTIC_FILE = Record(
+    {
+        "schema": Text(frozenset({DETERMINISTIC})),
+        "reason": WHY,
+        "sources": MapOf(SOURCE),
+        "raises": ListOf(
+            Record(
+                {
+                    "vendors": ListOf(Text(), least=1), "kernel": Text(), "ops": OPERATORS,
+                    "at": CITATIONS,
+                },
+                {
+                    "torch": OPEN_SPANS, "releases": OPEN_SPANS,
+                    "cases": ListOf(ListOf(TEST, least=1), least=1),
+                    "method": METHOD, "confidence": Text(frozenset(Confidence)),
+                },
+            ),
+            least=1,
+        ),
+        "once": ListOf(
+            Record(
+                {
+                    "vendors": ListOf(Text(), least=1), "torch": OPEN_SPANS, "code": CODE,
+                    "ops": OPERATORS, "text": WHY, "at": CITATIONS,
+                },
+            )
         ),
         "complete": COMPLETE,
     }

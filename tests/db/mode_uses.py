@@ -1,0 +1,83 @@
+"""Calls that a mode of the program decides: kernels of attention alone, deterministic mode."""
+
+from msgspec.structs import replace
+
+from opcheck.model.trace import Node, TensorMeta
+from tests.db.calls import dense, node
+
+SDPA = "aten::scaled_dot_product_attention"
+HALVES = dense(1, 2, 16, 64, dtype="float16")
+LARGE = dense(1, 2, 16, 320, dtype="float16")
+TURING, REFUSED = "cuda-flash-alone-turing", "cuda-attention-kernels-refused"
+XPU = "xpu-flash-alone-refused"
+
+
+def allowed(kernels: str, query: TensorMeta, **others: object) -> Node:
+    """A call with these kernels allowed; key and value are like the query."""
+    given = {"query": query, "key": query, "value": query, **others}
+    call = node(SDPA, **given)  # type: ignore[arg-type]  # values of arguments
+    return replace(call, modes=(("attention", kernels),)) if kernels else call
+
+
+MASK = dense(16, 16, dtype="bool")
+SHORT = dense(1, 2, 8, 64, dtype="float16")
+USES: dict[str, tuple[Node, set[str]]] = {
+    "flash alone with halves": (allowed("flash", HALVES), {TURING}),
+    "flash alone with float32": (
+        allowed("flash", dense(1, 2, 16, 64)), {TURING, REFUSED, XPU},
+    ),
+    "flash and the plain steps with float32": (allowed("flash+math", dense(1, 2, 16, 64)), set()),
+    "flash and the efficient one with float32": (
+        allowed("efficient+flash", dense(1, 2, 16, 64)), set(),
+    ),
+    "no plain steps with float64": (
+        allowed("cudnn+efficient+flash", dense(1, 2, 16, 64, dtype="float64")), {REFUSED},
+    ),
+    "flash alone with a mask": (
+        allowed("flash", HALVES, attn_mask=MASK),
+        {TURING, REFUSED, XPU, "xpu-attention-masked-rows"},
+    ),
+    "flash alone of three dimensions": (
+        allowed("flash", dense(2, 16, 64, dtype="float16")), {TURING, REFUSED, XPU},
+    ),
+    "flash alone, causal with fewer queries": (
+        allowed("flash", SHORT, key=HALVES, value=HALVES, is_causal=True), {TURING, REFUSED},
+    ),
+    "flash alone, causal": (allowed("flash", HALVES, is_causal=True), {TURING}),
+    "flash alone with large heads": (
+        allowed("flash", LARGE), {TURING, "cuda-flash-alone-refused", "xpu-flash-alone-heads"},
+    ),
+    "flash alone with values of another size": (
+        allowed("flash", HALVES, value=dense(1, 2, 16, 32, dtype="float16")),
+        {TURING, "cuda-flash-alone-refused"},
+    ),
+    "flash alone in training": (
+        replace(
+            allowed("flash", HALVES), modes=(("attention", "flash"), ("gradient", "wanted")),
+        ),
+        {TURING, "xpu-flash-alone-gradients"},
+    ),
+    "every kernel allowed with float32": (allowed("", dense(1, 2, 16, 64)), set()),
+}  # fmt: skip
+TABLE, AT = dense(5, 3), dense(2, dtype="int64")
+DETERMINISTIC, NUMBER = (("deterministic", "error"),), dense()
+
+
+def put(values: TensorMeta, *, on: bool = True, **others: object) -> Node:
+    """Values put into rows of a table, in deterministic mode or not."""
+    given = {"self": TABLE, "indices": (AT,), "values": values, **others}
+    call = node("aten::_index_put_impl_", **given)  # type: ignore[arg-type]  # values of arguments
+    return replace(call, modes=DETERMINISTIC) if on else call
+
+
+PUTS: dict[str, tuple[Node, set[str]]] = {
+    "rows that are put in deterministic mode": (
+        put(dense(2, 3)), {"xpu-index-put-deterministic"},
+    ),
+    "rows that are added": (put(dense(2, 3), accumulate=True), set()),
+    "rows that are put": (put(dense(2, 3), on=False), set()),
+    "a number that is put in deterministic mode": (
+        put(NUMBER), {"xpu-index-put-deterministic", "cuda-index-put-deterministic"},
+    ),
+    "a number that is put": (put(NUMBER, on=False), set()),
+}  # fmt: skip

@@ -1,0 +1,35 @@
+"""Calls that meet an advisory about Apple's GPUs that a later reading of threads brought."""
+
+from opcheck.model.trace import Node, TensorMeta
+from tests.db.calls import dense
+from tests.db.mps_uses import node
+
+ROWS = dense(1, 2, 4, 64)
+USES: dict[str, tuple[Node, set[str]]] = {
+    "a mask of booleans": (
+        node("scaled_dot_product_attention", query=ROWS, attn_mask=dense(1, 1, 4, 4, dtype="bool")),
+        {"mps-attention-few-queries"},
+    ),
+    "no mask": (node("scaled_dot_product_attention", query=dense(1, 2, 99, 64)), set()),
+    "an imaginary part, conjugated": (node("_neg_view", self=dense(3)), {"mps-negative-view"}),
+    "an imaginary part": (node("view_as_real", self=dense(3, dtype="complex64")), set()),
+    "rows that stand for a batch": (
+        node("linear", input=TensorMeta("float32", (5, 4, 8), (0, 8, 1)), weight=dense(8, 8)),
+        {"mps-linear-expanded", "mps-linear-layout"},
+    ),
+    "a batch of rows": (node("linear", input=dense(5, 4, 8), weight=dense(8, 8)), set()),
+    "nothing times nothing": (
+        node("mm", self=dense(3, 0), mat2=dense(0, 4)), {"mps-addmm-no-inner"},
+    ),
+    "nothing times nothing, added": (
+        node("addmm", self=dense(3, 4), mat1=dense(3, 0), mat2=dense(0, 4)), {"mps-addmm-no-inner"},
+    ),
+    "a product": (node("mm", self=dense(3, 2), mat2=dense(2, 4)), set()),
+    "no part of a product": (
+        node("addcmul", self=dense(3), tensor1=dense(3), tensor2=dense(3), value=0),
+        {"mps-addc-zero"},
+    ),
+    "half of a product": (
+        node("addcmul", self=dense(3), tensor1=dense(3), tensor2=dense(3), value=0.5), set(),
+    ),
+}  # fmt: skip
