@@ -1,0 +1,1 @@
+"""What users met with quantised, compiled and distributed models, and kernels of their own."""

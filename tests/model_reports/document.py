@@ -1,0 +1,134 @@
+"""``python -m tests.model_reports.document`` writes ``docs/model-reports.md``.
+
+With ``--first`` it keeps what a scan says of new reports as their first answer before.
+"""
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from tests.model_reports import collective, compiled, quantised, triton_kernels
+from tests.model_reports.report import Answer, Judged, ModelReport, answers, judged
+
+PATH = Path(__file__).parents[2] / "docs" / "model-reports.md"
+FIRST = Path(__file__).parent / "first_answers.json"
+SUBJECTS: Mapping[str, tuple[ModelReport, ...]] = {
+    "quantised checkpoints": quantised.REPORTS,
+    "compiled models": compiled.REPORTS,
+    "collectives": collective.REPORTS,
+    "kernels in Triton": triton_kernels.REPORTS,
+}
+Answers = Mapping[str, Answer]
+
+
+def first() -> dict[str, dict[str, Answer]]:
+    """What the first scan said: name of a report -> target -> answer."""
+    if not FIRST.exists():
+        return {}
+    return msgspec.json.decode(FIRST.read_bytes(), type=dict[str, dict[str, Answer]])
+
+
+def answers_now(report: ModelReport) -> Answers:
+    """What a scan says of a report now."""
+    with tempfile.TemporaryDirectory() as folder:
+        return answers(report, Path(folder))
+
+
+def keep_first() -> None:
+    """Note the answers to reports that have none."""
+    kept = first()
+    for report in _every():
+        if report.name not in kept:
+            kept[report.name] = dict(answers_now(report))
+    FIRST.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+
+
+def page(now: Mapping[str, Judged]) -> str:
+    """The whole page, with how the answers of now are judged."""
+    then = {name: judged(_named(name), found) for name, found in first().items()}
+    return _PAGE.format(
+        first=_counts(then),
+        now=_counts(now),
+        every="\n\n".join(_section(subject, then, now) for subject in SUBJECTS),
+    )
+
+
+def _every() -> Iterable[ModelReport]:
+    return (report for reports in SUBJECTS.values() for report in reports)
+
+
+def _named(name: str) -> ModelReport:
+    return next(report for report in _every() if report.name == name)
+
+
+def _counts(found: Mapping[str, Judged]) -> str:
+    lines = []
+    for subject, reports in [*SUBJECTS.items(), ("all", tuple(_every()))]:
+        each = Counter(found[report.name] for report in reports)
+        counts = [str(each[how]) for how in Judged]
+        share = f"{each[Judged.RIGHT] / len(reports):.0%}"
+        lines.append([subject, str(len(reports)), *counts, share])
+    return _table(["about", "reports", *Judged, "share right"], lines)
+
+
+def _section(subject: str, then: Mapping[str, Judged], now: Mapping[str, Judged]) -> str:
+    rows = [
+        [
+            f"{report.told} ([{report.thread}]({_link(report.thread)}))",
+            ", ".join(f"`{target}` {met}" for target, met in report.met.items()),
+            then[report.name],
+            now[report.name],
+        ]
+        for report in SUBJECTS[subject]
+    ]
+    head = ["report", "users met", "judged first", "now"]
+    return f"## {subject.capitalize()}\n\n{_table(head, rows)}"
+
+
+def _link(thread: str) -> str:
+    project, _, number = thread.partition("#")
+    return f"https://github.com/{project}/issues/{number}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+_PAGE = """# Reports about whole models, as a blind measure
+
+Written by `python -m tests.model_reports.document`; do not edit. Threads in which users tell what
+became of a quantised or compiled model, of what several processes send to each other, or of a
+kernel written in Triton, taken in the order in which searches gave them. What users met was written
+down as a small model before anything scanned it, and so was the rule that judges an answer
+(`tests/model_reports/report.py`).
+
+*right*: the scan says that it does not run, by what users name; or that it runs, where it did.
+*partly*: *cannot tell* with the reason, or another reason. *missed*: that it runs. *false alarm*:
+that it does not, where users saw it run.
+
+## When first tried
+
+{first}
+
+## Now
+
+{now}
+
+{every}
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    if "--first" in sys.argv[1:]:
+        keep_first()
+    now = {report.name: judged(report, answers_now(report)) for report in _every()}
+    PATH.write_text(page(now), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
