@@ -121,11 +121,10 @@ def _with_neighbours(path: Path) -> Iterator[Path]:
     if path.is_dir() and not path.parent.samefile(path) and path.resolve() in Path.home().parents:
         return  # what the home is in is no model
     yield path
-    if path.suffix == ".json":
-        yield from path.parent.glob("*.json")
-    if path.suffix == ".py":
-        from opcheck.sandbox.limits import system_files
+    from opcheck.sandbox.limits import system_files
 
+    yield from system_files.configs_beside(path)
+    if path.suffix == ".py":
         yield from system_files.project(path.parent)
 
 

@@ -13,7 +13,7 @@ from typing import Self
 
 _IN_OPEN, _IN_NONBLOCK = 0x20, 0o4000
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE_SECONDS = 1.0
+_GRACE_SECONDS = 5.0
 """How long processes may take to end once their command has."""
 _LIBC = ctypes.CDLL(None, use_errno=True)
 

@@ -110,6 +110,7 @@ def test_a_model_file_is_opened_by_a_confined_process(
         ("scan", "hf:{}"),
         ("scan", "hf:{}/config.json"),
         ("scan", "{}/config.json"),
+        ("scan", "{}/weights.pt"),
         ("scan", "{}"),
         ("emulate", "hf:{}"),
     ],
@@ -119,9 +120,21 @@ def test_a_source_may_lie_anywhere_however_it_is_named(
 ) -> None:
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
-    shutil.move("config.json", elsewhere)
+    for name in ("config.json", "weights.pt"):
+        shutil.move(name, elsewhere)
     done = opcheck(command, source.format(elsewhere), model=str(elsewhere / "config.json"))
     assert (done.returncode, looks(done)[:1]) == (0, [REFUSED]), done.stderr
+
+
+def test_what_lies_beside_a_config_is_read_wherever_that_is(folder: Path) -> None:
+    """How weights are packed, told by a file beside it, was passed over outside of a project."""
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move("config.json", elsewhere)
+    config, described = elsewhere / "config.json", elsewhere / "quant_model_description.json"
+    described.write_text(json.dumps({"model_quant_type": "W8A8", "pooler.dense.weight": "W8A8"}))
+    done = opcheck("scan", str(config), model=str(config))
+    assert described.name in done.stdout + done.stderr
 
 
 def test_reports_are_written_where_they_were_named(folder: Path) -> None:

@@ -34,6 +34,7 @@ from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
 from opcheck.sandbox.child.limits import Refusals
+from opcheck.sandbox.child.older_torch import Hidden
 from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
 from opcheck.sandbox.child.runs import Run, plan_targets, runs_of
 from opcheck.source import base
@@ -71,15 +72,17 @@ def answers(
     request: Request, process: Process, refusals: Refusals
 ) -> Iterator[WorkResult | Emulation | HostRun | GraphRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
+    older = request.model.older_torch
+    hidden = Hidden(older, Database.open(cached=False).tables) if older else None
 
     def loaded(*, weights: bool) -> Loaded:
-        return _load(request, process, refusals, weights=weights)
+        return _load(request, process, refusals, hidden, weights=weights)
 
     if not _runs_often(request):
         process.end_copying()
     match request:
         case WorkRequest():
-            yield from _traces(request, process, loaded(weights=False), refusals)
+            yield from _traces(request, process, loaded(weights=False), refusals, hidden)
         case EmulationRequest():
             yield _emulate(request, process, lambda: loaded(weights=request.values), refusals)
         case HostRequest():
@@ -100,12 +103,21 @@ def _runs_often(request: Request) -> bool:
             return False
 
 
-def _load(request: Request, process: Process, refusals: Refusals, *, weights: bool) -> Loaded:
+def _load(
+    request: Request,
+    process: Process,
+    refusals: Refusals,
+    hidden: Hidden | None,
+    *,
+    weights: bool,
+) -> Loaded:
     process.begin("load", Sentence("loading {source}", source=request.model.source))
     with suppress(ImportError):  # told by what needs it
         leave_compiler_out()
         _note_compiled()
         refusals.watch_torch()
+        if hidden is not None:  # before any library asks
+            hidden.begin()
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.model.patched)
     _seed()
@@ -131,10 +143,15 @@ def _libraries(request: Request) -> Schemas:
 
 
 def _traces(
-    request: WorkRequest, process: Process, loaded: Loaded, refusals: Refusals
+    request: WorkRequest,
+    process: Process,
+    loaded: Loaded,
+    refusals: Refusals,
+    hidden: Hidden | None,
 ) -> Iterator[WorkResult]:
     process.begin("trace", "tracing")
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+    from opcheck.trace.calls.launches import import_of
     from opcheck.trace.results import Journal
     from opcheck.trace.running.model_state import forget
     from opcheck.trace.sizes.dynamic import with_sizes
@@ -179,6 +196,11 @@ def _traces(
             autocast=work.autocast,
             progress=ticks.begin,
         )
+        if hidden is not None:
+            trace = replace(trace, older=hidden.told)
+        if loaded.imports:
+            made = [import_of(file, line) for _, file, line in loaded.imports]
+            trace = replace(trace, launches=tuple(sorted((*trace.launches, *made))))
         plan = [target for target in work.plan if run.holds_for(target)]
         if not plan:
             return result(trace)

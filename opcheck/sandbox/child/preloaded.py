@@ -11,12 +11,14 @@ import importlib
 import json
 import os
 import runpy
+import select
 import shutil
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.python_state import freeze
@@ -46,12 +48,13 @@ def main() -> NoReturn:
     for folder in places.values():
         os.makedirs(folder, exist_ok=True)
     os.environ.update(places)
-    for module in _LOADED:
-        with contextlib.suppress(ImportError):  # told by the worker that needs it
-            importlib.import_module(module)
-    kinds()  # imports each of them, and keeps which there are
-    if libraries := sys.argv[2:]:
-        _load(libraries)
+    with _ended_with(requests):
+        for module in _LOADED:
+            with contextlib.suppress(ImportError):  # told by the worker that needs it
+                importlib.import_module(module)
+        kinds()  # imports each of them, and keeps which there are
+        if libraries := sys.argv[2:]:
+            _load(libraries)
     gc.collect()
     freeze()  # the collector would write to what copies share
     with contextlib.suppress(OSError):  # who asks next hears that nobody does any more
@@ -72,6 +75,28 @@ def main() -> NoReturn:
         for file in files:
             os.close(file)
         _wait(os.WNOHANG)
+
+
+@contextlib.contextmanager
+def _ended_with(requests: socket.socket) -> Iterator[None]:
+    """End while this is loading, which takes seconds, once nobody can ask for a copy any more."""
+    loaded, stop = os.pipe()
+
+    def watch() -> None:
+        waiting = select.poll()
+        waiting.register(requests, 0)  # poll reports a closed end whatever is asked for
+        waiting.register(loaded, 0)
+        if any(file == requests.fileno() for file, _ in waiting.poll()):
+            _end(asked=False)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        os.close(stop)
+        watching.join()  # a copy would miss it
+        os.close(loaded)
 
 
 def _load(libraries: Sequence[str]) -> None:
@@ -114,7 +139,8 @@ def _keep(files: Sequence[int]) -> NoReturn:
     status = keep(but=told)
     if status is None:
         _work(files)
-    os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    with contextlib.suppress(BrokenPipeError):  # who asked for the copy has ended
+        os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 

@@ -24,6 +24,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 MOST_ENTRIES = 512
 """Of a project's folder: where there are more, only what holds code is read, since each costs."""
 _MOST_LOOKED_AT = 20_000
+_WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 
 
 def interpreter() -> Iterator[Path]:
@@ -59,6 +60,26 @@ def programs() -> Iterator[Path]:
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     for loader in set(_LOADER.findall(maps)):
         yield Path(loader)
+
+
+_LISTED: dict[Path, tuple[Path, ...]] = {}
+"""What lay beside files when this process could list their folders; confined, it can no more."""
+
+
+def configs_beside(path: Path) -> tuple[Path, ...]:
+    """The JSON files beside a config, or beside a file of weights that has one."""
+    if path.suffix != ".json" and path.suffix not in _WEIGHTS:
+        return ()
+    try:
+        with os.scandir(path.parent) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.endswith(".json"))
+    except PermissionError:
+        return _LISTED.get(path, ())
+    except OSError:
+        return ()
+    found = path.suffix == ".json" or (path.is_file() and "config.json" in names)
+    _LISTED[path] = tuple(path.parent / name for name in names) if found else ()
+    return _LISTED[path]
 
 
 def project(folder: Path) -> Iterator[Path]:

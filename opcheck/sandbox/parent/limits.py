@@ -55,8 +55,7 @@ def _read(request: Request) -> Iterator[str | Path]:
     path = select(request.model.source).path(request.model.source)
     if path is not None:
         yield path
-        if path.suffix == ".json":
-            yield from path.parent.glob("*.json")
+        yield from system_files.configs_beside(path)
     yield from system_files.project(Path.cwd())
     yield cache_folder() or ""
     yield from request.model.schemas

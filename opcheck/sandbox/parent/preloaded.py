@@ -68,7 +68,7 @@ class Template:
 
     def __init__(self, libraries: Sequence[str] = ()) -> None:
         """``libraries``: modules that most of what is copied comes to import."""
-        self._libraries = libraries
+        self.libraries = libraries
         self._lock = threading.Lock()
         self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
         self._environment: Mapping[str, str] = {}
@@ -83,7 +83,7 @@ class Template:
                     return None  # it may be asked for once only
                 self.close()
                 self._environment = self._asked
-                self._running = _started(environment, self._libraries)
+                self._running = _started(environment, self.libraries)
             with contextlib.suppress(OSError):
                 found = _copied(self._running[1], environment, files)
                 if found is not None:
@@ -96,7 +96,7 @@ class Template:
         with self._lock:
             if self._running is None:
                 self._environment = self._asked = _alike(environment)
-                self._running = _started(environment, self._libraries)
+                self._running = _started(environment, self.libraries)
                 with contextlib.suppress(OSError):  # where it has ended, what asks next finds out
                     self._running[1].recv(_HEAD)
 

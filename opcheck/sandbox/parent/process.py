@@ -118,10 +118,15 @@ class Started(subprocess.Popen[str]):
         self.wait()
 
 
-def _started(environment: Mapping[str, str], files: Collection[int]) -> Started | Copy:
-    """A worker with these files open: a copy where there is what to copy, or started."""
-    template = current()
-    copy = None if template is None else template.copy(environment, files)
+def _started(request: Request, files: Collection[int]) -> Started | Copy:
+    """A worker with these files open: a copy where there is what to copy, or started.
+
+    A library has asked torch what it has when it was imported: where some of that is to be hidden,
+    nothing is copied that has loaded libraries.
+    """
+    template, given = current(), environment(request)
+    late = bool(request.model.older_torch and template is not None and template.libraries)
+    copy = None if template is None or late else template.copy(given, files)
     if copy is not None:
         return copy
     # -P: a file of the user's named like a library must not be taken for it
@@ -133,7 +138,7 @@ def _started(environment: Mapping[str, str], files: Collection[int]) -> Started 
         text=True,
         encoding="utf-8",
         errors="replace",
-        env=environment,
+        env=given,
         start_new_session=True,
         pass_fds=files,
     )
@@ -147,7 +152,7 @@ class WorkerProcess:
         pipe = os.pipe() if os.name == "posix" else None
         self.aside = pipe[1] if pipe else None
         """What copies of the worker write to beside the first: a file descriptor there."""
-        self.popen = _started(environment(request), pipe[1:] if pipe else ())
+        self.popen = _started(request, pipe[1:] if pipe else ())
         streams = {"message": self.popen.stdout, "said": self.popen.stderr}
         if pipe:
             os.close(pipe[1])
