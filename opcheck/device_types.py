@@ -9,7 +9,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import TraceInfo
 from opcheck.model.target import Target
-from opcheck.model.trace import Trace
+from opcheck.model.trace import NOT_AS_OLDER, Trace
 from opcheck.model.work import DeviceWork
 
 _PLUGIN = "PrivateUse1"
@@ -94,6 +94,12 @@ class Traced(Struct, frozen=True):
         """Its device type, or where others of that type differ, its targets."""
         return ", ".join(self.targets) or self.trace.device_type
 
+    @property
+    def instead(self) -> bool:
+        """Whether it stands for its targets in place of one that all of its device type have."""
+        older = self.trace.older is not None
+        return older or any(gap.code == NOT_AS_OLDER for gap in self.trace.gaps)
+
     def holds_for(self, target: Target) -> bool:
         """Whether the trace is true of ``target``."""
         alike = self.trace.device_type == target.device_type
@@ -132,7 +138,8 @@ class Scanned(Struct, frozen=True):
 
     def of(self, target: Target) -> Trace:
         """The trace that is true for one of the targets."""
-        return next(part.trace for part in self.parts if part.holds_for(target))
+        held = [part for part in self.parts if part.holds_for(target)]
+        return next((part for part in held if part.instead), held[0]).trace
 
     def info(self) -> TraceInfo:
         """What the findings rest on; where traces differ in size, a note tells."""
@@ -153,6 +160,7 @@ class Scanned(Struct, frozen=True):
             modules_not_called=self.first.modules_not_called,
             notes=tuple(dict.fromkeys(notes)),
             compiled=tuple(sorted({region for trace in traces for region in trace.compiled})),
+            launches=tuple(sorted({launch for trace in traces for launch in trace.launches})),
         )
 
 

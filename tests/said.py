@@ -37,13 +37,13 @@ def begin() -> None:
         return made(cls, template, **arguments)
 
     sentence.Sentence.__new__ = staticmethod(new)  # type: ignore[method-assign]
-    part = Catalogue._part
+    prose = Catalogue._prose
 
-    def part_of_sentence(self: Catalogue, text: str) -> str:
-        note(getattr(text, "template", text))
-        return part(self, text)
+    def prose_or_part_of_it(self: Catalogue, text: str) -> str:
+        note(text)
+        return prose(self, text)
 
-    Catalogue._part = part_of_sentence  # type: ignore[method-assign]
+    Catalogue._prose = prose_or_part_of_it  # type: ignore[method-assign]
     for name in ("tell", "wording", "has_translation"):
         before = getattr(speech, name)
         after = _noting(before)

@@ -18,7 +18,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"lang"}),
     frozenset({"errors", "files", "python_state", "registry", "version"}),
     frozenset({"model"}),
-    frozenset({"db"}),
+    frozenset({"db", "kernel_code"}),
     frozenset({"source", "trace", "lint"}),
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),

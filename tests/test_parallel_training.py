@@ -139,3 +139,31 @@ def test_what_is_sharded_has_no_values(tmp_path: Path) -> None:
     request = replace(request, values=True)
     with pytest.raises(EmulationError, match="the other process holds half of each parameter"):
         emulate(request)
+
+
+PARTS = """
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
+
+
+def by_columns():
+    mesh = init_device_mesh("cuda", (2,))
+    return parallelize_module(torch.nn.Linear(2, 2), mesh, ColwiseParallel()), (torch.ones(1, 2),)
+
+
+def sharded():
+    mesh = init_device_mesh("cuda", (2,))
+    return fully_shard(torch.nn.Linear(2, 2), mesh=mesh), (torch.ones(1, 2),)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["by_columns", "sharded"])
+def test_a_model_in_parts_is_not_emulated(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "net.py"
+    file.write_text(PARTS)
+    request = EmulationRequest(ModelSpec(f"{file}:{name}"), TargetSpec.parse("ascend-910b"))
+    with pytest.raises(EmulationError, match="other processes hold parts of the parameters of"):
+        emulate(request)

@@ -17,13 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+import opcheck.emulate.session  # noqa: F401  # pytester drops what a test loads first
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.emulation import Caution, HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.pytest_plugin import summary
+from opcheck.pytest_plugin.options import Options
+from opcheck.pytest_plugin.run import DeviceRun
 from opcheck.pytest_plugin.usage import OUTSIDE, Test, Used
 from tests.db.overlays import OVERLAY, written
 from tests.preloaded import python
@@ -677,6 +681,47 @@ def test_calls_with_a_caution_have_a_block() -> None:
     ]
     with speaking(Language.CHINESE):
         assert list(summary.lines([test], []))[2] == "需要注意："
+
+
+@pytest.mark.slow
+def test_the_first_line_says_that_shapes_alone_go_on(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPCHECK_LANG", "zh")
+    config = pytester.parseconfig()
+    asked = Options("ascend-910b", "low", None, False, False, True, False)
+    try:
+        header = DeviceRun(asked, config).pytest_report_header()
+    finally:
+        config._ensure_unconfigure()
+    assert re.fullmatch(r"opcheck：模拟的 ascend-910b@\S+，仅推导形状", header)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:CAUTION")
+def test_the_first_line_and_what_fails_are_told_in_the_language_of_the_run(
+    pytester: pytest.Pytester,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPCHECK_LANG", "zh")
+    config = pytester.parseconfig()
+    asked = Options("ascend-910b", "low", None, False, False, False, True)
+    try:
+        device = DeviceRun(asked, config)
+        header = device.pytest_report_header()
+        call = device.pytest_runtest_call(request.node)
+        next(call)
+        x = torch.ones(2, device=device.device)
+        torch.heaviside(x, x)
+        with pytest.raises(pytest.fail.Exception) as failed:
+            call.send(None)
+    finally:
+        config._ensure_unconfigure()
+    assert re.fullmatch(r"opcheck：模拟的 ascend-910b@\S+，在主机上计算", header)
+    first, line = str(failed.value).splitlines()
+    assert first == "opcheck：有算子在主机上运行，而此测试不允许这样"
+    assert line.split()[:2] == ["aten::heaviside.out", "1"]
 
 
 @pytest.mark.slow

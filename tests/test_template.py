@@ -13,7 +13,13 @@ from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
-from opcheck.sandbox.parent.preloaded import Template, current, loaded_anew, loaded_once
+from opcheck.sandbox.parent.preloaded import (
+    Template,
+    _started,
+    current,
+    loaded_anew,
+    loaded_once,
+)
 from opcheck.sandbox.parent.process import environment
 from opcheck.sandbox.parent.run import emulate, run
 from opcheck.sandbox.parent.work import Work
@@ -138,6 +144,32 @@ def test_all_end_with_the_process_that_asked() -> None:
     while any(map(_runs, started)) and time.monotonic() < limit:
         time.sleep(0.05)
     assert not any(map(_runs, started))
+
+
+def test_one_that_still_loads_ends_with_the_process_that_asked(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    slow = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)\n"
+    (tmp_path / "loads_slowly.py").write_text(slow)
+    found = {**environment(ASKED), "PYTHONPATH": f"{tmp_path}:{':'.join(sys.path)}"}
+    process, requests = _started(found, ("loads_slowly",))
+    limit = time.monotonic() + 120
+    while not begun.exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    requests.close()  # as the system does for a process that is killed
+    assert process.wait(60) == 0
+
+
+def test_what_waits_for_a_copy_ends_without_a_word_once_nobody_reads_it() -> None:
+    """An exception would have all of PyTorch taken apart first, which takes most of a second."""
+    script = (
+        "import os\n"
+        "from opcheck.sandbox.child.preloaded import _keep\n"
+        "request, (reader, told) = os.memfd_create('request'), os.pipe()\n"
+        "os.close(reader)\n"
+        "_keep((request, told))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
+    assert ended.returncode == 0
 
 
 def test_another_temporary_folder_needs_no_other_process(

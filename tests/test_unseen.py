@@ -12,6 +12,7 @@ import opcheck
 from opcheck.app.main import run
 from opcheck.errors import ExitCode, SourceError
 from opcheck.source.model_folder import quantised_modules, quantised_weights
+from tests.lang.told import in_chinese
 
 LLAMA = {
     "model_type": "llama", "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
@@ -47,6 +48,14 @@ def test_a_config_that_says_how_its_weights_are_quantised(method: str, inside: s
 def test_methods_that_are_named_in_other_ways(section: dict[str, Any], method: str) -> None:
     (gap,) = quantised_weights(Path("config.json"), {"quantization_config": section})
     assert f"quantised by {method};" in gap.reason
+
+
+def test_a_method_without_a_name_is_a_gap_as_well() -> None:
+    (gap,) = quantised_weights(Path("config.json"), {"quantization_config": {"bits": 4}})
+    assert gap.reason == f"the weights are quantised by a method that it does not name; {UNSEEN}"
+    assert in_chinese([gap.reason]) == [
+        "权重按未写明的方法量化；设备上用它们进行计算的部分未被观察到"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +119,9 @@ def test_a_section_that_is_valid_stays_a_gap(section: dict[str, Any]) -> None:
     assert gap.reason == f"the weights are quantised by {section['quant_method']}; {UNSEEN}"
 
 
-@pytest.mark.parametrize("name", ["quantize_config.json", "quant_config.json"])
+@pytest.mark.parametrize(
+    "name", ["quantize_config.json", "quant_config.json", "quant_model_description.json"]
+)
 def test_a_file_beside_the_config_counts_too(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text('{"bits": 4, "w_bit": 4}')
     (gap,) = quantised_weights(tmp_path / "config.json", {})
@@ -166,7 +177,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     if request.param == "compiled":
         (tmp_path / "net.py").write_text(COMPILED)
         return f"{tmp_path}/net.py:net", ["net.py:15", "layer"]
-    quantised = {**LLAMA, "quantization_config": {"quant_method": "awq", "bits": 4}}
+    quantised = {**LLAMA, "quantization_config": {"quant_method": "vptq", "bits": 4}}
     (tmp_path / "config.json").write_text(json.dumps(quantised))
     return str(tmp_path), ["config.json: quantization_config"]
 

@@ -53,8 +53,10 @@ _LESS = Sentence(
 
 
 @contextmanager
-def told(device: DetectedDevice, where: str) -> Iterator[None]:
+def told(device: DetectedDevice, where: Sentence) -> Iterator[None]:
     """Say what to do where a device has no memory or no kernel; other errors stay as they are.
+
+    ``where``: at what it was when there was no memory.
 
     Raises:
         InferenceError: in the place of such an error.
@@ -65,9 +67,9 @@ def told(device: DetectedDevice, where: str) -> Iterator[None]:
         if ran_out(error):
             release(device)
             text = Sentence(
-                "{text_device} has not enough memory {where}: {text}",
+                "{text_device} has not enough memory {said_where}: {text}",
                 text_device=device,
-                where=where,
+                said_where=where,
                 text=_line(error),
             )
             raise InferenceError(text, _LESS) from error

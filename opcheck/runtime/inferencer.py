@@ -173,7 +173,7 @@ class Inferencer:
     def _placed(self) -> nn.Module:
         """The model where it runs."""
         device = self.device.device
-        with told(self.device, "for the weights"):
+        with told(self.device, Sentence("for the weights")):
             if self._given.program is not None:
                 return program_on(self._given.program, device)
             widened = self.precision.dtype == torch.float32
@@ -214,8 +214,8 @@ class Inferencer:
     def _run(self, call: Call) -> Any:
         model = self._require_open()
         args, kwargs = call.whole
-        kind, rows = self.device.device.type, f"{call.rows} rows" if call.rows else "no rows"
-        doing = told(self.device, f"in a call of {rows}")
+        kind = self.device.device.type
+        doing = told(self.device, _in_a_call(call.rows))
         with doing, torch.inference_mode(), casting(kind, self.precision):
             inputs: Any = placed((args, kwargs), self.device.device)
             result = placed(model(*inputs[0], **inputs[1]), _HOST)
@@ -234,6 +234,13 @@ class Inferencer:
 
 def _found(device: str | torch.device) -> DetectedDevice:
     return detect_device(None if device == AUTO else str(device))
+
+
+def _in_a_call(rows: int | None) -> Sentence:
+    if not rows:
+        return Sentence("in a call of no rows")
+    said = "in a call of {count} row" if rows == 1 else "in a call of {count} rows"
+    return Sentence(said, count=f"{rows:,}")
 
 
 def _label(text: str) -> Label:

@@ -10,6 +10,8 @@ from opcheck.model.predicates import (
     ANY,
     RETURN,
     ArgumentValue,
+    Fewer,
+    More,
     NoneOf,
     NotDivisible,
     NotFactor,
@@ -17,6 +19,7 @@ from opcheck.model.predicates import (
     OneOf,
     Outside,
     Predicate,
+    Remainder,
     Size,
     Unlike,
 )
@@ -89,8 +92,15 @@ def _values(predicate: Predicate) -> str:
             return Sentence("no divisor of {figure}", figure=name)
         case NotDivisible(number):
             return Sentence("no multiple of {figure}", figure=number)
+        case Remainder(divisor, left):
+            text = "{figure} more than a multiple of {figure_divisor}"
+            return Sentence(text, figure=left, figure_divisor=divisor)
         case Unlike(name):
             return Sentence("another than that of {arg}", arg=name)
+        case Fewer(name):
+            return Sentence("below that of {arg}", arg=name)
+        case More(name):
+            return Sentence("above that of {arg}", arg=name)
 
 
 def _outside(minimum: float | None, maximum: float | None) -> Sentence:

@@ -32,6 +32,7 @@ def arranged(report: Report) -> Report:
         gaps=tuple(sorted(report.trace.gaps)),
         modules_not_called=tuple(sorted(report.trace.modules_not_called)),
         compiled=tuple(sorted(report.trace.compiled)),
+        launches=tuple(sorted(report.trace.launches)),
     )
     return replace(report, trace=trace, targets=tuple(map(_target, report.targets)))
 

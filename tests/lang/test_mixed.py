@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from opcheck.db.by_hand.advice import sentence
 from opcheck.lang.sentence import Sentence, from_data
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.formats import Page, report_view
@@ -22,6 +23,8 @@ from tests.views.samples import STANDARD
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|“[^”]*”")
 SENTENCE = re.compile(r"[：；。()（）]|\s{2,}")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+UNTOLD = re.compile(r"[A-Za-z]+(?: [a-z]+){3,}")
+"""Four words of English in a row."""
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SMALL_WORDS = re.compile(
     r"(?<![\w.:/=-])(?:is|are|the|of|has|have|which|while|not|no|it|its|for|with|on|by|and|that|an?|or)"
@@ -97,12 +100,26 @@ def test_no_condition_mixes_languages() -> None:
 
 
 @pytest.mark.slow
-def test_most_conditions_are_in_chinese() -> None:
+@pytest.mark.parametrize("how", [filled, str], ids=["of one use", "of several"])
+def test_every_condition_has_its_chinese(how: Callable[[str], str]) -> None:
+    """But for those that are the vendor's own words, in quotes."""
     with speaking(Language.CHINESE):
-        english = [
-            text for text in conditions() if not CHINESE.search(tell(from_data(filled(text))))
-        ]
-    assert len(english) < len(conditions()) / 10
+        told = {text: tell(from_data(how(text))) for text in conditions()}
+    english = [text for text, said in told.items() if not CHINESE.search(said)]
+    assert [text for text in english if is_prose(QUOTED.sub("", text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [filled, str], ids=["of one use", "of several"])
+def test_every_advisory_is_told_whole(how: Callable[[str], str]) -> None:
+    """What goes wrong, in which release it is mended, and what to do until then."""
+    paths = (PACKAGE.parent / "compat_db" / "advisories").rglob("*.yaml")
+    found = [yaml.load(path.read_text(encoding="utf-8"), LOADER) for path in paths]
+    assert len(found) > 400
+    with speaking(Language.CHINESE):
+        told = {said["id"]: tell(from_data(how(sentence(said)))) for said in found}
+    english = {name: UNTOLD.findall(QUOTED.sub(" ", said)) for name, said in told.items()}
+    assert {name: words for name, words in english.items() if words} == {}
 
 
 @pytest.mark.parametrize("sample", [*STANDARD, *PLANS])

@@ -38,7 +38,13 @@ def _shown(found: LintFinding) -> str:
 def ground(target: str) -> Ground:
     """What sources are compared with for a target."""
     resolved = DATABASE.resolve(TargetSpec.parse(target))
-    return Ground(DATABASE.porting(resolved), DATABASE.cuda_names(), DATABASE.compilers(resolved))
+    return Ground(
+        DATABASE.porting(resolved),
+        DATABASE.cuda_names(),
+        DATABASE.compilers(resolved),
+        DATABASE.triton(resolved),
+        resolved.chip,
+    )
 
 
 def lint(text: str, target: str = "ascend-910b", name: str = "file.py") -> Answer:

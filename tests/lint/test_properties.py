@@ -10,6 +10,7 @@ from opcheck.errors import SourceError, UsageError
 from opcheck.lint.reading import ReadSource, look
 from opcheck.lint.sources import LARGEST, SUFFIXES, TextFile, find, read
 from opcheck.model.porting import SkippedFile
+from tests.lang.told import in_chinese
 from tests.lint.helpers import lint
 
 _NAMES = st.sampled_from(["x", "model", "torch", "device", "backend", "to", "load", "value"])
@@ -68,6 +69,7 @@ def test_pieces_of_sources_are_read_or_said_why_not(text: str) -> None:
         (b"a\0b", "it is binary"),
         (b"x" * (LARGEST + 1), "it is larger than 4 MiB"),
         (b"(" * 3000 + b")" * 3000, "it is not Python as this Python reads it: "),
+        (b"not " * 9000 + b"x", "it is not Python as this Python reads it: it nests too deeply"),
     ],
 )
 def test_a_file_that_cannot_be_read_gets_one_note(
@@ -87,6 +89,15 @@ def test_deep_expressions_are_read_or_said_why_not() -> None:
     text = "x = " + "+".join(["a"] * 20000) + "\nif x" + ".a" * 900 + ".is_cuda: pass\n"
     found = look(TextFile("f.py", Path("f.py"), text), frozenset(), frozenset())
     assert isinstance(found, ReadSource | SkippedFile)
+
+
+def test_a_condition_that_cannot_be_written_out_is_said_to_nest_too_deeply() -> None:
+    """It guards an import, of which it is looked for whether it names the package."""
+    text = "if " + "1+" * 900 + "x:\n    import flash_attn\n"
+    file = TextFile("f.py", Path("f.py"), text)
+    found = look(file, frozenset(), frozenset({"flash_attn"}))
+    assert found == SkippedFile("f.py", "it nests too deeply")
+    assert in_chinese([found.reason]) == ["嵌套过深"]
 
 
 def test_other_encodings_are_read_as_python_reads_them(tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ def test_kernels(target: str, english: list[str], chinese: list[str]) -> None:
         ("x.pin_memory()", "ascend-910b",
          "pins for the accelerator that torch has, which torch_npu brings",
          "为 torch 所用的加速器锁页，由 torch_npu 提供"),
+        ("x.pin_memory()", "intel-max", "pins for the accelerator that torch has",
+         "为 torch 所用的加速器锁页"),
         ("import torch; torch.load('x.pt')", "ascend-910b",
          "raises where the checkpoint holds CUDA tensors", "检查点含有 CUDA 张量时报错"),
         ("import torch\nx.type(torch.cuda.DoubleTensor)", "ascend-910b",

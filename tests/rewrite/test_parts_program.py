@@ -1,15 +1,19 @@
 """Exported programs with complex tensors, computed on real and imaginary parts."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor, nn
 
 from opcheck.model.work import Replacement
 from opcheck.rewrite.graph import rewritten
+from opcheck.rewrite.parts import program
 from opcheck.rewrite.parts.calls import NAME
+from opcheck.rewrite.parts.table import form
 from tests.rewrite.reasons import reads
 
 
@@ -170,7 +174,7 @@ class Branches(nn.Module):
     ("model", "reason"),
     [
         (Gives(), "the program gives complex tensors to its caller"),
-        (Sines(), "aten.sinh.default on parts is nothing that is known"),
+        (Sines(), "aten::sinh on parts is nothing that is known"),
         (Writes(), "aten::mul_.Tensor writes to a tensor that is also seen through "
                    "aten::view_as_real"),
         (Branches(), "a branch or a loop of the program computes with complex tensors"),
@@ -182,6 +186,37 @@ def test_what_cannot_be_is_left_with_the_reason(model: nn.Module, reason: str) -
     assert list(found.left) == ["aten::view_as_complex"]
     reads(found.left["aten::view_as_complex"], reason)
     assert str(found.program.graph) == str(before.graph)
+
+
+class Spectrum(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = torch.fft.fft(x, dim=0).abs()
+        return found
+
+
+def test_a_transform_along_a_size_that_is_left_open_is_left() -> None:
+    size = torch.export.Dim("size", min=8, max=64)
+    before, found = changed(Spectrum(), torch.rand(16, 4), dynamic_shapes=({0: size},))
+    reason = found.left["aten::view_as_complex"]
+    where = re.search(r"Eq\(\w+, 16\)", reason)
+    assert where
+    reads(reason, f"aten::_fft_r2c on parts decides by a size that is left open ({where[0]})")
+    assert str(found.program.graph) == str(before.graph)
+
+
+def test_a_form_that_gives_another_shape_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = form("aten::abs")
+    assert made is not None
+    wrong = replace(made, function=lambda z: z[0].flatten())
+    monkeypatch.setattr(program, "form", lambda op: wrong if op == "aten::abs" else form(op))
+    before, found = changed(Turned(), torch.rand(3, 4))
+    reads(found.left["aten::view_as_complex"], "aten::abs on parts gives another dtype or shape")
+    assert str(found.program.graph) == str(before.graph)
+
+
+class Turned(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.complex(x, x).abs()
 
 
 def test_complex_inputs_are_left_to_the_caller() -> None:

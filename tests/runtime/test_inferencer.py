@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import InferenceError, OpcheckError, SourceError, UsageError
 from opcheck.runtime import Inferencer, detect_device
+from tests.lang.told import in_chinese
 
 
 def net() -> nn.Sequential:
@@ -173,6 +174,31 @@ def test_out_of_memory_says_what_to_do(error: Exception) -> None:
     assert "max_batch" in told.value.hint
     assert told.value.__cause__ is error
     assert "more" not in told.value.message
+
+
+class TooLarge(nn.Linear):
+    """A layer for which no device has room, as it finds when it is put there."""
+
+    def train(self, mode: bool = True) -> Any:
+        raise torch.OutOfMemoryError("no room")
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "english", "chinese"),
+    [
+        (TooLarge(4, 4), 0, "for the weights", "用于权重"),
+        (Failing(MemoryError("no room")), 1, "in a call of 1 row", "一次 1 行的调用"),
+        (Failing(MemoryError("no room")), 0, "in a call of no rows", "一次没有行的调用"),
+    ],
+)
+def test_what_there_is_no_memory_for_is_told(
+    model: nn.Module, rows: int, english: str, chinese: str
+) -> None:
+    with pytest.raises(InferenceError) as told, Inferencer(model, device="cpu") as infer:
+        infer(X[:rows])
+    device = detect_device("cpu")
+    assert told.value.message == f"{device} has not enough memory {english}: no room"
+    assert in_chinese([told.value.message]) == [f"{device} 内存不足（{chinese}）：no room"]
 
 
 def test_a_missing_kernel_says_where_suggestions_are() -> None:

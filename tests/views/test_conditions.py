@@ -9,6 +9,9 @@ from opcheck.model.predicates import (
     RETURN,
     ArgumentValue,
     Dtype,
+    Fewer,
+    Layout,
+    More,
     NotDivisible,
     NotFactor,
     NotMultiple,
@@ -16,6 +19,8 @@ from opcheck.model.predicates import (
     Outside,
     Predicate,
     Product,
+    Rank,
+    Remainder,
     Size,
     Unlike,
 )
@@ -42,6 +47,12 @@ from opcheck.views.conditions import sentence, when
             Size("self", NotDivisible(8), dim=-1),
             "size of dimension -1 of self: no multiple of 8",
         ),
+        (
+            Size("self", Remainder(32, 1), dim=-2),
+            "size of dimension -2 of self: 1 more than a multiple of 32",
+        ),
+        (Rank("self", Fewer("mask")), "rank of self: below that of mask"),
+        (Rank("self", More("mask")), "rank of self: above that of mask"),
         (Product("kernel_size", Outside(maximum=64)), "product of kernel_size: above 64"),
         (
             Dtype("attn_mask", Unlike("query")),
@@ -50,11 +61,19 @@ from opcheck.views.conditions import sentence, when
         (ArgumentValue("pad", OneOf(frozenset({"True"})), default="True"), "pad: True"),
         (Dtype(ANY, OneOf(frozenset({"bool"}))), "dtype of any tensor: bool"),
         (Dtype(RETURN, OneOf(frozenset({"bool"}))), "dtype of the result: bool"),
+        (Layout("self", OneOf(frozenset({"permuted"}))), "layout of self: permuted"),
     ],
 )
 def test_when_a_condition_bites(test: Predicate, expected: str) -> None:
     condition = Condition("code", Verdict.FALLBACK, "{argument}", Confidence.HIGH, (test,))
     assert when([condition]) == expected
+
+
+def test_the_result_is_told_in_chinese() -> None:
+    test = Dtype(RETURN, OneOf(frozenset({"bool"})))
+    with speaking(Language.CHINESE):
+        said = when([Condition("code", Verdict.FALLBACK, "", Confidence.HIGH, (test,))])
+    assert said == "结果的数据类型：bool"
 
 
 def test_a_sentence_says_what_must_divide() -> None:

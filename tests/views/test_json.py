@@ -18,12 +18,14 @@ from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.errors import UsageError
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.emulation import Emulation
+from opcheck.model.launches import KernelCode, Launch, Operation
 from opcheck.model.report import Report
 from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.views.document.report import from_json
 from opcheck.views.formats import Page, command_view, report_view
 from opcheck.views.order import arranged, arranged_emulation
+from tests.lang.told import in_chinese
 from tests.views.databases import VIEWS
 from tests.views.emulations import EMULATIONS
 from tests.views.samples import EXPLAINED, ROWS, STANDARD
@@ -323,6 +325,23 @@ def test_what_was_to_be_compiled_is_in_the_document() -> None:
     assert "compiled" not in document(STANDARD["mixed"])["trace"]
 
 
+def test_kernels_of_a_model_s_own_are_in_the_document() -> None:
+    code = KernelCode(
+        "k", "net.py", 3, parameters=("x", "N"), constants=("N",), dtypes=("float16",),
+        operations=(Operation("load", 4, ("x",), (("eviction_policy", "evict_first"),)),),
+        unread=("helper",),
+    )  # fmt: skip
+    launches = (
+        Launch(code, "net.py:9", "backward", (("x", "float16"),), (("N", "8"),), 12, 3),
+        Launch(KernelCode("other", "", 0), "layers.*"),
+    )
+    trace = replace(STANDARD["mixed"].trace, launches=launches)
+    written = report_view("json").render(replace(STANDARD["mixed"], trace=trace))
+    VALIDATOR.validate(json.loads(written))
+    assert from_json(written).trace.launches == launches
+    assert "launches" not in document(STANDARD["mixed"])["trace"]
+
+
 @pytest.mark.parametrize(
     ("value", "english", "chinese"),
     [
@@ -342,3 +361,12 @@ def test_what_stands_in_place_of_an_object_is_told(
     assert raised.value.message == f"r.json.trace: expected an object, got {english}"
     with speaking(Language.CHINESE):
         assert tell(raised.value.message) == f"r.json.trace：应为对象，实为{chinese}"
+
+
+def test_an_object_in_the_place_of_an_array_is_told() -> None:
+    found = document(STANDARD["mixed"])
+    found["targets"] = {}
+    with pytest.raises(UsageError) as raised:
+        from_json(json.dumps(found), "r.json")
+    assert raised.value.message == "r.json.targets: expected an array, got an object"
+    assert in_chinese([raised.value.message]) == ["r.json.targets：应为数组，实为对象"]

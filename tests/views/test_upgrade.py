@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.upgrade.values import MoveKind
 from opcheck.errors import UsageError
+from opcheck.lang.speech import Language, speaking
 from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
 from tests.views.test_formats import LISTING, PAGES
@@ -33,6 +35,15 @@ def test_standard_upgrades(name: str, sample: str) -> None:
 def test_upgrade_pages(page: str) -> None:
     text = command_view("upgrade", "text").render(UPGRADES["moves"], PAGES[page])
     snapshots.check(f"text/upgrade/moves-{page}.txt", text)
+
+
+def test_what_nobody_has_said_is_in_the_way_as_well() -> None:
+    found = replace(UPGRADES["stuck"], runs=None)
+    first = command_view("upgrade", "text").render(found).splitlines()[0]
+    with speaking(Language.CHINESE):
+        chinese = command_view("upgrade", "text").render(found).splitlines()[0]
+    assert first.endswith("+torch2.7: cannot tell, 3 findings in the way")
+    assert chinese.endswith("无法判断，3 项发现构成障碍")
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -36,7 +36,10 @@ def explain(
                 recorded_on=recorded_on if str(op) in branches else "",
                 statements=database.statements(matrix.target, str(op)),
             )
-            for op in _overloads(operator, {*operators, *matrix.entries, *matrix.extensions})
+            for op in _overloads(
+                operator,
+                {*operators, *matrix.entries, *matrix.extensions, *matrix.collectives},
+            )
         ]  # fmt: skip
     return tuple(found)
 

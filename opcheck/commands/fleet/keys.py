@@ -12,19 +12,21 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.values import RunTarget
-from opcheck.errors import OpcheckError
+from opcheck.errors import OpcheckError, SourceError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.model.codec import to_json
 from opcheck.model.request import ScanRequest
 from opcheck.source import base
 from opcheck.source.base import LIBRARIES, Source
+from opcheck.source.gguf_file import is_gguf
+from opcheck.source.gguf_header import read_header
 from opcheck.source.kinds.python_file import PythonFile
 from opcheck.source.load import select
 from opcheck.version import __version__
 
 DIGITS = 32
-_READ = (".json", ".py", ".yaml", ".yml")
-"""Files that a model in a folder may be built from; its weights are not."""
+_READ = (".gguf", ".json", ".py", ".yaml", ".yml")
+"""Files that a model in a folder may be built from, as is the header of a GGUF file's weights."""
 _ABSENT = ""
 
 
@@ -111,6 +113,12 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _digest(path: Path) -> str:
+    try:
+        if is_gguf(path):
+            header = read_header(path)
+            return f"{header.digest} {header.missing}"
+    except SourceError:  # damaged
+        pass
     try:
         return base.digest_of_file(path)
     except OSError:

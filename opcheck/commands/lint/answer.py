@@ -32,7 +32,7 @@ def lint(request: LintRequest, progress: Progress = silent) -> Lint:
     words = {target.vendor: database.porting(target) for target in targets}
     names = database.cuda_names()
     read, skipped = _read(request, words, names, progress)
-    grounds = {t: Ground(words[t.vendor], names, database.compilers(t)) for t in targets}
+    grounds = {t: _ground(t, words[t.vendor], names, database) for t in targets}
     judged = {
         target: {looked.file.path: judge(looked, ground) for looked in read}
         for target, ground in grounds.items()
@@ -48,6 +48,11 @@ def lint(request: LintRequest, progress: Progress = silent) -> Lint:
     if not request.fix:
         return found
     return _fixed(found, request, read, judged[targets[0]], words[targets[0].vendor])
+
+
+def _ground(target: Target, words: Porting, names: CudaNames, database: Database) -> Ground:
+    compilers, triton = database.compilers(target), database.triton(target)
+    return Ground(words, names, compilers, triton, target.chip)
 
 
 def _require_one(request: LintRequest, database: Database, targets: Sequence[Target]) -> None:

@@ -241,7 +241,7 @@ class _Writer:
         except Exception as error:  # in PyTorch's own code, which may ask for values
             what = Sentence(
                 "{op} cannot be decomposed: {error}: {text}",
-                op=node.target,
+                op=_called(node),
                 error=type(error).__name__,
                 text=error,
             )
@@ -264,7 +264,7 @@ class _Writer:
         reason = found.refuses(Call(node.target, args, kwargs))
         if reason:
             raise _CannotError(
-                Sentence("{op} on parts is no fix: {said}", op=node.target, said=reason)
+                Sentence("{op} on parts is no fix: {said}", op=_called(node), said=reason)
             )
         made = spliced(found.function, node, _of((node.args, node.kwargs), known))
         _require(not made.decided, node, _OPEN, made.decided)
@@ -281,7 +281,13 @@ _OPEN = "{op} on parts decides by a size that is left open ({text})"
 
 def _require(holds: bool, node: Node, template: str, text: str = "") -> None:
     if not holds:
-        raise _CannotError(Sentence(template, op=node.target, text=text))
+        raise _CannotError(Sentence(template, op=_called(node), text=text))
+
+
+def _called(node: Node) -> str:
+    """What a node calls, an operator in schema spelling."""
+    target: Any = node.target
+    return str(target.name() if isinstance(target, torch._ops.OpOverload) else target)
 
 
 def _of(arguments: Any, known: dict[Node, Any]) -> Any:

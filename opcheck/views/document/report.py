@@ -16,6 +16,7 @@ from opcheck.model.report import (
 )
 from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Verdict
+from opcheck.views.document.launches import launch_value, read_launch
 from opcheck.views.document.parts import (
     Json,
     evidence_value,
@@ -105,6 +106,7 @@ def trace_value(trace: TraceInfo) -> Json:
         "modules_not_called": list(trace.modules_not_called),
         "notes": list(trace.notes),
         **({"compiled": list(map(_compiled, trace.compiled))} if trace.compiled else {}),
+        **({"launches": list(map(launch_value, trace.launches))} if trace.launches else {}),
     }
 
 
@@ -217,6 +219,7 @@ def _read_trace(node: Node) -> TraceInfo:
         modules_not_called=node.texts("modules_not_called"),
         notes=node.sentences("notes"),
         compiled=tuple(map(_read_compiled, node.items("compiled"))) if node.has("compiled") else (),
+        launches=tuple(map(read_launch, node.items("launches"))) if node.has("launches") else (),
     )
 
 

@@ -2,6 +2,7 @@
 
 import glob
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from opcheck.commands.fleet.values import Entry
 from opcheck.errors import UsageError
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
+from tests.source import gguf_files
 
 FULL = """\
 defaults: {timeout: 60, memory: 2}
@@ -136,6 +138,17 @@ def test_what_is_known_of_a_model_is_not_known_of_it_with_trust() -> None:
     assert key_of(request, ()) != key_of(
         replace(request, model=replace(request.model, trust=True)), ()
     )
+
+
+def test_what_is_known_of_a_gguf_file_is_known_of_its_header_alone() -> None:
+    def key(values: Mapping[str, object], data: bytes) -> str:
+        Path("net").mkdir(exist_ok=True)
+        Path("net", "model.gguf").write_bytes(gguf_files.whole(values, data=data))
+        return key_of(ScanRequest(ModelSpec("net"), ()), ())
+
+    first = key(gguf_files.LLAMA, bytes(608))
+    assert key(gguf_files.LLAMA, bytes([1]) * 608) == first
+    assert key({**gguf_files.LLAMA, "llama.block_count": 2}, bytes(608)) != first
 
 
 @pytest.mark.parametrize(

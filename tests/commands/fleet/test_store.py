@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.commands.fleet.engine import lost
 from opcheck.commands.fleet.store.reading import answers, run_named, runs
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.store.writing import adopt, end, finish
@@ -23,6 +24,7 @@ from tests.commands.fleet.made import (
     scanned,
     target,
 )
+from tests.lang.told import in_chinese
 
 A, B = target("ascend-910b@26.1.0+torch2.12"), target("ascend-310p@26.1.0+torch2.12")
 ERFCX, GELU = kernel("aten::special_erfcx"), kernel("aten::gelu", Verdict.FALLBACK, 3)
@@ -56,6 +58,14 @@ def test_what_was_written_is_read_back_whole(path: Path) -> None:
                 None, None,
             ),
         )  # fmt: skip
+
+
+def test_why_a_model_was_given_up_is_told_in_chinese_when_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.db"
+    filled(path, {"cursed": lost()}, [A])
+    with Store(path, create=False) as store:
+        (answer,) = answers(store, 1)
+    assert in_chinese([answer.reason]) == ["处理它的工作进程被终止了 3 次"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from opcheck.commands.tune.values import Advice
 from opcheck.costs.calls import NOT_FUSED
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.costs import Multiple
+from opcheck.model.matrix import Fallback
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import Page, command_view
 from tests.commands.tune.tuned_models import (
@@ -28,6 +29,7 @@ from tests.commands.tune.tuned_models import (
     chip,
     spoken,
 )
+from tests.lang.told import in_chinese
 from tests.resolve.made import condition
 from tests.views import snapshots
 from tests.views.tunings import TUNINGS
@@ -74,6 +76,14 @@ CODES = {
     "filling-up": "tile-multiple",
     "filling-up-later": "tile-multiple",
 }
+
+
+@pytest.mark.slow
+def test_what_a_compiler_leaves_runs_outside_of_its_graph() -> None:
+    compiler = Fallback(False, "", (), elsewhere="which PyTorch runs on the same GPU")
+    (advice,) = replace(SPEAKS["host-fallback"], fallback=compiler).advice("host-fallback")
+    assert advice.reason.partition("; ")[0] == "1 call outside of the compiled graph"
+    assert in_chinese([advice.reason])[0].partition("；")[0] == "1 次调用在编译图之外"
 
 
 @cache

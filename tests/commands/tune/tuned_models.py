@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 from opcheck.commands.tune.answer import Subject, tuned
 from opcheck.commands.tune.values import Advice, TunedTarget
 from opcheck.model.costs import Chip, Compiler, Figure, Format, Grade, Multiple, Product
-from opcheck.model.matrix import Condition, SupportMatrix
+from opcheck.model.matrix import Condition, Fallback, SupportMatrix
 from opcheck.model.plan import Remedy
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import Target
@@ -62,6 +62,7 @@ class Case(Struct, frozen=True):
     device_type: str = "npu"
     remedies: tuple[Remedy, ...] = ()
     modes: tuple[str, ...] = ()
+    fallback: Fallback = TO_HOST
 
     def trace(self) -> Trace:
         training = Training(TrainingStep(), Registrations(frozenset())) if self.train else None
@@ -74,7 +75,7 @@ class Case(Struct, frozen=True):
     def matrix(self, trace: Trace) -> SupportMatrix:
         leaves = {str(node.op) for node in trace.nodes if not node.children}
         registered = sorted({*leaves, *self.extra} - self.without)
-        made = matrix(*registered, conditions=self.conditions, fallback=TO_HOST)
+        made = matrix(*registered, conditions=self.conditions, fallback=self.fallback)
         return replace(made, target=Target("vendor", "chip", "1.0", "2.13", self.device_type))
 
     def tuned(self) -> TunedTarget:

@@ -36,6 +36,14 @@ def test_a_line_stays_whose_calls_do_not_fit_together() -> None:
     reads(line(SUM, selecting(tensor()), places), "its line has more than one index")
 
 
+@pytest.mark.parametrize("written", [(), (tensor(), tensor())])
+def test_a_line_stays_that_writes_where_no_tensor_is(written: tuple[TensorMeta, ...]) -> None:
+    """As where what is written to is a list of the user's own."""
+    given = {"self": written, "indices": (MASK,)}
+    found = line("y[mask] = x[mask]", selecting(tensor()), node("aten::index_put_", given=given))
+    reads(found, "what its line writes to is not known")
+
+
 def test_a_call_has_no_fixed_size_without_one_mask_of_its_shape() -> None:
     for indices, reason in (
         (tensor("int64", 2), "it is not indexed by one mask alone"),

@@ -91,14 +91,27 @@ def test_each_operator_is_in_one_cell_of_the_heat_map(sample: str) -> None:
 
 
 def test_kinds_of_operators_are_told_in_chinese() -> None:
-    ops = ("item", "conv2d", "layer_norm", "lstm.input", "linalg_qr", "zeros", "mm")
+    ops = (
+        "item", "conv2d", "layer_norm", "lstm.input", "linalg_qr", "zeros", "mm", "mse_loss",
+        "dropout",
+    )  # fmt: skip
     findings = tuple(native(f"aten::{op}") for op in ops)
     target = replace(STANDARD["mixed"].targets[0], findings=findings)
     with speaking(Language.CHINESE):
         page = page_of(replace(STANDARD["mixed"], targets=(target,)))
     heads = page.one("table", class_="heat").all("th", scope="col")
     assert sorted(map(words_of, heads)) == sorted(
-        ["由 Python 读取", "卷积", "归一化", "循环网络", "线性代数", "创建", "矩阵乘"]
+        [
+            "由 Python 读取",
+            "卷积",
+            "归一化",
+            "循环网络",
+            "线性代数",
+            "创建",
+            "矩阵乘",
+            "损失",
+            "随机",
+        ]
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.database import Explanation, Statement
+from opcheck.model.database import BackendRow, Explanation, Statement
 from opcheck.model.matrix import Choice
 from opcheck.views.conditions import condition_value, predicate_value
 from opcheck.views.document.parts import Json, as_text, evidence_value, reason_value
@@ -24,7 +24,7 @@ def explanations_document(explanations: Sequence[Explanation]) -> Json:
 
 def _explanation(found: Explanation) -> Json:
     span = found.torch_range
-    return {
+    document = {
         "target": str(found.target),
         "op": found.op,
         "verdict": found.verdict.value,
@@ -40,6 +40,16 @@ def _explanation(found: Explanation) -> Json:
         "registered_in": list(found.registered_in),
         "torch_range": None if span is None else {"first": span[0], "last": span[1]},
         "statements": [_statement(statement) for statement in found.statements],
+    }
+    backend = [_backend_row(row) for row in found.backend]
+    return {**document, "backend": backend} if backend else document
+
+
+def _backend_row(row: BackendRow) -> Json:
+    return {
+        "verdict": row.verdict.value,
+        "text": row.text,
+        "evidence": [evidence_value(evidence) for evidence in row.evidence],
     }
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence, chained, in_brackets, verbatim, with_sign
 from opcheck.lang.speech import tell
-from opcheck.model.database import Explanation, Statement
+from opcheck.model.database import BackendRow, Explanation, Statement
 from opcheck.model.matrix import Condition
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -98,6 +98,7 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequ
         canvas.field(words.PACKAGE, split(words.brought_by(found.package)), 4)
     if found.verdict is not Verdict.NATIVE or canvas.page.verbose:
         _write_ways(canvas, found, devices)
+    _write_backend(canvas, found.backend)
     own = [c for c in found.conditions if c.predicates or c.code != found.reason.code]
     _write_conditions(canvas, own, chip)
     if found.registered_in:
@@ -106,6 +107,13 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequ
     _write_statements(canvas, found.statements)
     if found.torch_range:
         canvas.field(words.TORCH, split(words.torch_range(*found.torch_range)), 4)
+
+
+def _write_backend(canvas: Canvas, rows: Sequence[BackendRow]) -> None:
+    for i, row in enumerate(rows):
+        sign: Atom = (_sign(canvas, row.verdict), STYLES[row.verdict])
+        canvas.field("" if i else words.BACKEND, [sign, *split(row.text)], 4)
+        _write_evidence(canvas, "", row.evidence)
 
 
 def _write_ways(canvas: Canvas, found: Explanation, devices: Sequence[str]) -> None:
