@@ -24,6 +24,7 @@ def _measured(folder: Path) -> Iterator[Figure]:
         fleet_answers.page_size(),
         processes.saved_graphs(folder),
         processes.large_process(folder),
+        processes.packed_processes(folder),
         processes.many_targets(folder),
         processes.every_target(folder),
         processes.planning(folder),

@@ -70,6 +70,7 @@ def process(*arguments: str) -> Cost:
 def ran(*arguments: str) -> Done:
     """Run this Python with arguments, whether it fails or not."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
         with subprocess.Popen(

@@ -33,6 +33,27 @@ def llama_config(folder: Path) -> Path:
     return folder
 
 
+PACKED: dict[str, dict[str, Any]] = {
+    "nf4": {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+    "int8": {"quant_method": "bitsandbytes", "load_in_8bit": True},
+    "fp8": {"quant_method": "fp8", "weight_block_size": [128, 128]},
+    "gptq": {"quant_method": "gptq", "bits": 4, "group_size": 128},
+    "awq": {"quant_method": "awq", "bits": 4, "group_size": 128},
+}
+"""Ways in which the weights of the same model are packed, as its config says them."""
+
+
+def packed_configs(folder: Path) -> dict[str, Path]:
+    """A folder with the config of Llama-3.1-405B for each way to pack its weights."""
+    made = {}
+    for name, section in PACKED.items():
+        made[name] = folder / f"llama-{name}"
+        made[name].mkdir()
+        config = {**LLAMA_405B, "quantization_config": section}
+        (made[name] / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return made
+
+
 def llama_on_meta(layers: int = LLAMA_405B["num_hidden_layers"]) -> tuple[torch.nn.Module, Any]:
     """The model without memory for its weights, and its input."""
     import transformers
@@ -91,5 +112,6 @@ def _save(path: Path, model: torch.nn.Module, example: torch.Tensor) -> Path:
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     llama_config(folder / "llama")
+    packed_configs(folder)
     export_resnet50(folder / "resnet50.pt2")
     export_gpt2(folder / "gpt2.pt2")

@@ -109,6 +109,27 @@ def large_process(folder: Path) -> Iterator[Figure]:
     yield Figure("Llama 405B: peak memory, the same", scanned / bare, 1.3, detail)
 
 
+def packed_processes(folder: Path) -> Iterator[Figure]:
+    """The same model with packed weights, beside the forward of its floating-point one."""
+    packs = sorted(folder.glob("llama-*"))
+    inputs = ("--input", f"input_ids=1x{TOKENS}:int64")
+    scans = {one.name: (*SCAN, f"hf:{one}", "-t", "nvidia-h100", *inputs) for one in packs}
+    costs = in_turn(
+        {
+            "bare": partial(process, "-m", "benchmarks.bare_llama"),
+            **{name: partial(process, *scan) for name, scan in scans.items()},
+        }
+    )
+    base, room = median_seconds(costs["bare"]), median_peak(costs["bare"])
+    for name in scans:
+        scanned, peak = median_seconds(costs[name]), median_peak(costs[name])
+        method = name.removeprefix("llama-")
+        detail = f"{scanned:.2f} s / {base:.2f} s"
+        yield Figure(f"Llama 405B in {method}: scan / forward", scanned / base, 1.3, detail)
+        detail = f"{peak / 2**20:.0f} MiB / {room / 2**20:.0f} MiB"
+        yield Figure(f"Llama 405B in {method}: peak memory", peak / room, 1.3, detail)
+
+
 def every_target(folder: Path) -> Iterator[Figure]:
     """The newest of every target: a trace a device type, and a verdict a target."""
     for name, source in {
