@@ -8,6 +8,7 @@ import opcheck.lint.checks
 from handbook.base import Page, code, plain, table
 from opcheck.commands.gate.values import GAP
 from opcheck.db.store import Database
+from opcheck.kernel_code import compare, compare_sources
 from opcheck.lint.base import Check
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.verdict import Verdict
@@ -37,12 +38,25 @@ OWN: Mapping[str, str] = {
     compiled.THERE: "the target has the back end; what it makes of the code was not seen",
     compiled.SKIPPED: "the back end leaves out what was asked for, and warns",
     compiled.NOT_KNOWN: "nobody has said whether the target has the back end",
+    compare.COMPILES: "the target's Triton has all that a kernel of the model's own calls",
+    compare.NO_COMPILER: "no Triton compiles for the target",
+    compare.NO_OPERATION: "its Triton has not what the kernel calls, in the way that it does",
+    compare.NO_DTYPE: "its Triton, or the chip, has not the dtype in which the kernel computes",
+    compare.TOO_MANY: "the kernel's grid is larger than the target launches",
+    compare.NOT_KNOWN: "nobody has said whether its Triton has it, or its source was not read",
+    compare_sources.BUILDS: "CUDA C++ that is built for the target, as it is or as HIP",
+    compare_sources.NOT_BUILT: "CUDA C++ that nothing builds for the target",
     DOUBTED: "a document leaves the use out, a kernel is registered, and nothing else speaks",
     OVERRULED: "a document leaves the use out, and a second source lists it",
     resolution.NO_DTYPE: "the backend's table has no such dtype, and it raises for it",
     resolution.DTYPE_NOT_KNOWN: "nobody has said whether the backend sends that dtype",
+    resolution.NO_REDUCTION: "the backend has not that reduction, or not for that dtype",
+    resolution.REDUCTION_NOT_KNOWN: "nobody has said whether the backend has that reduction",
+    "cublas-not-deterministic": "deterministic mode is on, and cuBLAS wants a variable set then",
     GAP: "the trace could not see what happens there",
     "torch-differs": "the trace's torch is not the target's",
+    "library-release-assumed": "a release of a library of the model's is assumed for the target",
+    "traced-as-older-torch": "the trace is of the model as the target's torch takes it",
     "stand-in": "the trace ran on a stand-in for this kind of device",
     "database-edited": "a file of the database is not what its importer wrote",
 }
