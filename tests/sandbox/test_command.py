@@ -137,6 +137,25 @@ def test_what_lies_beside_a_config_is_read_wherever_that_is(folder: Path) -> Non
     assert described.name in done.stdout + done.stderr
 
 
+SETS = """
+import torch
+
+def sets():
+    yield torch.ones(2, 3)
+"""
+
+
+def test_sets_of_inputs_may_lie_anywhere(folder: Path) -> None:
+    """A confined process cannot list the folder that its worker is to read them from."""
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "sets.py").write_text(SETS)
+    done = opcheck(
+        "scan", "m.pt2", "--exact", "--inputs", f"{elsewhere}/sets.py:sets", model="m.pt2"
+    )
+    assert (done.returncode, looks(done)[:1]) == (0, [REFUSED]), done.stderr
+
+
 def test_reports_are_written_where_they_were_named(folder: Path) -> None:
     """Whole, over what was there, with its permissions, by the steward."""
     there = folder / "there.json"

@@ -5,6 +5,7 @@ import re
 import site
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 SYSTEM = (
@@ -62,24 +63,31 @@ def programs() -> Iterator[Path]:
         yield Path(loader)
 
 
-_LISTED: dict[Path, tuple[Path, ...]] = {}
-"""What lay beside files when this process could list their folders; confined, it can no more."""
+_LISTED: dict[Path, tuple[str, ...]] = {}
+"""What lay in folders when this process could list them; confined, it can no more."""
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """The names in a folder, or those that were there before this process was confined."""
+    folder = Path(os.path.realpath(folder))
+    try:
+        with os.scandir(folder) as entries:
+            names = tuple(entry.name for entry in islice(entries, _MOST_LOOKED_AT))
+    except PermissionError:
+        return _LISTED.get(folder, ())
+    except OSError:
+        return ()
+    _LISTED[folder] = names
+    return names
 
 
 def configs_beside(path: Path) -> tuple[Path, ...]:
     """The JSON files beside a config, or beside a file of weights that has one."""
     if path.suffix != ".json" and path.suffix not in _WEIGHTS:
         return ()
-    try:
-        with os.scandir(path.parent) as entries:
-            names = sorted(entry.name for entry in entries if entry.name.endswith(".json"))
-    except PermissionError:
-        return _LISTED.get(path, ())
-    except OSError:
-        return ()
+    names = sorted(name for name in _names(path.parent) if name.endswith(".json"))
     found = path.suffix == ".json" or (path.is_file() and "config.json" in names)
-    _LISTED[path] = tuple(path.parent / name for name in names) if found else ()
-    return _LISTED[path]
+    return tuple(path.parent / name for name in names) if found else ()
 
 
 def project(folder: Path) -> Iterator[Path]:
@@ -90,15 +98,10 @@ def project(folder: Path) -> Iterator[Path]:
     folder, home = folder.resolve(), Path.home().resolve()
     if folder == Path("/") or folder in home.parents:
         return
-    try:
-        with os.scandir(folder) as entries:
-            found = [e for _, e in zip(range(_MOST_LOOKED_AT), entries, strict=False)]
-    except OSError:
-        return
-    shown = [entry for entry in found if not entry.name.startswith(".")]
+    shown = [folder / name for name in _names(folder) if not name.startswith(".")]
     if len(shown) > MOST_ENTRIES:
-        shown = [e for e in shown if e.name.endswith(".py") or e.is_dir()][:MOST_ENTRIES]
-    yield from (Path(path) for path in sorted(entry.path for entry in shown))
+        shown = [path for path in shown if path.suffix == ".py" or path.is_dir()][:MOST_ENTRIES]
+    yield from sorted(shown)
 
 
 def existing(places: Iterable[str | Path]) -> tuple[str, ...]:

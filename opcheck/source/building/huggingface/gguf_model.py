@@ -36,8 +36,9 @@ def model_of(
     model, notes = build(
         Sentence("the model of {text}", text=path), chosen.make, weights=options.weights
     )
-    said = (chosen.note, *_notes(path, header, dtype, options), *notes)
-    return model, said, _unseen(path, header)
+    unseen = _unseen(path, header)
+    said = () if unseen else (_made_whole(header, dtype),)
+    return model, (chosen.note, *said, *_notes(path, header, options), *notes), unseen
 
 
 def _config(transformers: Any, path: Path, header: Header, dtype: str) -> Any:
@@ -81,25 +82,24 @@ def _dtype(header: Header) -> str:
     return next((dtype for name, dtype in _HALVES.items() if name in types), "float32")
 
 
-def _notes(path: Path, header: Header, dtype: str, options: LoadOptions) -> tuple[str, ...]:
-    """What a reader is to know of the weights."""
-    made = Sentence(
+def _made_whole(header: Header, dtype: str) -> str:
+    return Sentence(
         "transformers dequantises the weights ({list}) when it loads the file, to {dtype} unless "
         "another dtype is given: no kernel for packed weights is needed",
         list=", ".join(_types(header)),
         dtype=dtype,
     )
+
+
+def _notes(path: Path, header: Header, options: LoadOptions) -> tuple[str, ...]:
+    """What was not read of the file."""
     ends = Sentence(
         "{text_file} ends {count} bytes before its tensors do: its header alone was read",
         text_file=path,
         count=header.missing,
     )
     values = Sentence("the weights of {text_file} are not read: they are random", text_file=path)
-    return (
-        *(() if _unseen(path, header) else (made,)),
-        *((ends,) if header.missing else ()),
-        *((values,) if options.weights else ()),
-    )
+    return (*((ends,) if header.missing else ()), *((values,) if options.weights else ()))
 
 
 def _unseen(path: Path, header: Header) -> tuple[Gap, ...]:

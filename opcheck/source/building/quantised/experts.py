@@ -1,4 +1,4 @@
-"""Experts whose weights a model keeps together: which modules they are, and what they were whole."""
+"""Experts whose weights a model keeps together: where they are, and whole ones."""
 
 from collections.abc import Iterator
 from typing import Any
