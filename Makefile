@@ -5,6 +5,7 @@
 #   make test    set up, then everything that CI checks
 #   make test-whole  the tests that "make test" takes a share of, too: all of them for every target
 #   make test-torch VERSION=2.6.0  a share of the tests with another release of torch, in .venv-torch-2.6.0
+#   make test-libraries  layers that stand for those of other libraries, beside these libraries' own
 #   make lint, make format, make bench
 #   make docs    docs/ as a site, into site/
 #   make readme  write the outputs that the README shows anew
@@ -18,7 +19,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check test test-whole test-torch lint format bench readme rates coverage fixes models missing fuzz fuzz-whole
+.PHONY: help setup demo docs check test test-whole test-torch test-libraries lint format bench readme rates coverage fixes models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -78,6 +79,18 @@ test-torch:
 	.venv-torch-$(VERSION)/bin/python -m pip --disable-pip-version-check install --quiet \
 		--constraint .venv-torch-$(VERSION)/constraints.txt torch==$(VERSION) --editable '.[doctor,fix,html,probe,test]'
 	.venv-torch-$(VERSION)/bin/pytest --numprocesses 2 --dist loadfile $(WITH_TORCH)
+
+# In an environment on top of the other: what a library registers with torch when it is imported
+# cannot be registered after a stand-in of it, so the other tests do without, and only folders are
+# collected in which no module registers one.
+test-libraries: setup
+	$(BIN)/python -m venv .venv-libraries
+	@from=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		to=$$(.venv-libraries/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		echo "import site; site.addsitedir('$$from')" > "$$to/below.pth"
+	.venv-libraries/bin/python -m pip --disable-pip-version-check install --quiet \
+		--constraint constraints.txt --requirement tests/libraries.txt
+	.venv-libraries/bin/python -m pytest -m library tests/source tests/trace
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

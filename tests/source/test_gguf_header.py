@@ -154,6 +154,7 @@ def test_types_are_named_and_those_without_a_name_by_number() -> None:
     assert READ_IN_BLOCKS < MADE_WHOLE
 
 
+@pytest.mark.library
 def test_gguf_itself_reads_the_same(tmp_path: Path) -> None:
     gguf: Any = pytest.importorskip("gguf")
     path = tmp_path / "m.gguf"

@@ -236,6 +236,7 @@ INPUTS = {
 }
 
 
+@pytest.mark.library
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_layers_compute_what_peft_s_do(name: str, dtype: torch.dtype) -> None:

@@ -161,6 +161,7 @@ def test_which_tokens_a_pooling_takes(mode: str, rows: list[list[int]]) -> None:
     torch.testing.assert_close(found, torch.stack(means))
 
 
+@pytest.mark.library
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_pooling_is_the_librarys(mode: str, dtype: torch.dtype) -> None:

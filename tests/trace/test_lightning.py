@@ -127,6 +127,7 @@ def test_a_module_that_only_looks_like_one_is_trained_as_any_other() -> None:
     assert found.notes == ()
 
 
+@pytest.mark.library
 @pytest.mark.slow
 def test_the_librarys_own_module() -> None:
     library = pytest.importorskip("lightning")

@@ -139,6 +139,7 @@ def test_metadata_without_a_key_that_transformers_needs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.library
 @pytest.mark.parametrize("architecture", ["llama", "qwen2", "gemma3", "t5", "bloom", "lfm2"])
 def test_transformers_with_gguf_makes_the_same_config(tmp_path: Path, architecture: str) -> None:
     pytest.importorskip("gguf")

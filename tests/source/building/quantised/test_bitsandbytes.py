@@ -183,6 +183,7 @@ def test_what_is_not_packed_so_stays_as_it_is() -> None:
     assert type(net.up) is nn.Linear
 
 
+@pytest.mark.library
 def test_layers_hold_what_the_librarys_own_hold() -> None:
     bnb = pytest.importorskip("bitsandbytes")
     for section, made in (

@@ -106,6 +106,7 @@ class Called(TorchDispatchMode):
         return made
 
 
+@pytest.mark.library
 @pytest.mark.parametrize(("form", "weights", "inputs"), FORMS)
 def test_layers_hold_call_and_give_what_the_librarys_own_do(
     form: str, weights: Any, inputs: Any

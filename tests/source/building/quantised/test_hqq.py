@@ -147,6 +147,7 @@ def test_scales_that_stay_on_the_host_are_a_gap() -> None:
     assert kinds(net) == []
 
 
+@pytest.mark.library
 def test_layers_hold_what_the_librarys_own_hold() -> None:
     hqq = pytest.importorskip("hqq.core.quantize")
     for bits in (8, 4, 3, 2, 1):

@@ -67,6 +67,7 @@ def test_weights_have_scales_for_each_row_or_group(
     assert found == SCALES | {f"weight_{name}": value for name, value in kept.items()}
 
 
+@pytest.mark.library
 def test_layers_hold_what_the_librarys_own_hold() -> None:
     quanto = pytest.importorskip("optimum.quanto")
     for weights in ("int8", "float8", "int4", "int2"):
