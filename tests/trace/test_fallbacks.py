@@ -75,7 +75,10 @@ def test_only_overloads_that_no_fallback_is_asked_for_have_a_kernel_each() -> No
 
 
 def test_fallbacks_of_other_layouts_are_registered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyTorch goes through all its operators for each."""
+    """PyTorch goes through all its operators for each.
+
+    The device's own stays, too, where an emulated device was closed in this process.
+    """
     prepare("npu")
     asked: list[str] = []
     fallback: Any = torch.library.Library.fallback
@@ -90,7 +93,7 @@ def test_fallbacks_of_other_layouts_are_registered_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.library.Library, "fallback", counting)
     with kernels.registered(lambda *_: None, implicit=False):
         pass
-    assert asked == ["PrivateUse1"]
+    assert not {*LAYOUTS}.intersection(asked)
 
 
 @pytest.mark.parametrize("key", LAYOUTS)
