@@ -84,6 +84,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "no mask": (node(SDPA, query=LONGER, key=LONGER, value=LONGER), set()),
     "the FFT of no signals": (node("aten::_fft_r2c", self=NONE, dim=(2,)), {"fft-empty-batch"}),
     "the FFT of a signal": (node("aten::_fft_r2c", self=dense(1, 4, 4), dim=(2,)), set()),
+    "the FFT of real halves": (
+        node("aten::fft_rfft2", self=dense(4, 4, dtype="float16")), {"fft-half"},
+    ),
+    "the FFT of real numbers": (node("aten::fft_rfft2", self=dense(4, 4)), set()),
+    "the inverse FFT of complex halves": (
+        node("aten::fft_ifft", self=dense(4, 4, dtype="complex32")), set(),
+    ),
     "a grouped product over nothing": (
         node(GROUPED, self=dense(224, 0, dtype="bfloat16"), mat2=dense(4, 0, 256)),
         {"cuda-grouped-mm-empty"},

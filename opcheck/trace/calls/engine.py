@@ -43,6 +43,7 @@ from opcheck.trace.device.alias import there
 from opcheck.trace.device.sparse import SPARSE, SparseTensor
 from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
+from opcheck.trace.outputs.half_transforms import in_half
 from opcheck.trace.outputs.kernel_results import KernelResults
 from opcheck.trace.outputs.unknown import Assumption, UnknownResult
 from opcheck.trace.running import distributed, eager, parallel
@@ -258,8 +259,9 @@ class Engine(TorchDispatchMode):
         self._inner.depth += 1
         try:
             inside = cast_again(self.device) if self._casts_inside else nullcontext()
+            half = in_half(func, args, kwargs)
             with self.resolving(kind), inside:
-                result = run_composite(func, kind, args, kwargs)
+                result = half() if half is not None else run_composite(func, kind, args, kwargs)
         finally:
             self._inner.depth -= 1
         return tree_map(partial(self._adopted, (args, kwargs)), result)

@@ -253,6 +253,21 @@ def _int4_packed(weight: Tensor, inner: int) -> Tensor:
     return weight.new_zeros(shape, dtype=torch.int32)
 
 
+def _in_single(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A Fourier transform, of half precision by way of the one that a CPU has."""
+
+    def run(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if x.dtype not in _SINGLE:
+            return operator(x, *args, **kwargs)
+        made = operator(x.to(_SINGLE[x.dtype]), *args, **kwargs)
+        return made.to(torch.complex32 if made.is_complex() else torch.float16)
+
+    return run
+
+
+_SINGLE = {torch.float16: torch.float32, torch.complex32: torch.complex64}
+
+
 def _nothing(*_: Any) -> None:
     return None
 
@@ -262,6 +277,9 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::_convert_weight_to_int4pack": _int4_packed,
     "aten::_copy_from": _copy_from,
     "aten::_copy_from_and_resize": _copy_from_and_resize,
+    "aten::_fft_c2c": _in_single(_aten._fft_c2c.default),
+    "aten::_fft_c2r": _in_single(_aten._fft_c2r.default),
+    "aten::_fft_r2c": _in_single(_aten._fft_r2c.default),
     "aten::_masked_scale": _masked_scale,
     "aten::_scaled_dot_product_fused_attention_overrideable": _attention,
     "aten::_thnn_fused_gru_cell": _gru_cell,

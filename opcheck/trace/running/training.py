@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from opcheck.errors import TraceError
 from opcheck.model.trace import Phase
 from opcheck.trace.calls.engine import Engine
+from opcheck.trace.outputs.half_transforms import TRANSFORMS, in_half
 from opcheck.trace.running.attempt import RunModel
 from opcheck.trace.running.parallel import holds_parts
 from opcheck.trace.running.training_step import TrainingStep, differentiable
@@ -76,6 +77,7 @@ class Heard:
         """Run a composite as what it is made of, having noted that it was called."""
         if self.engine is None or holds_parts(args, kwargs):
             return run()
+        run = in_half(func, args, kwargs) or run
         return self.engine.taken_apart(func, args, kwargs, run)
 
     def kernel_ran(self, op: str) -> None:
@@ -96,7 +98,7 @@ def registered(registrations: Registrations) -> Iterator[Heard]:
     gradients = {op: own for op, own in registrations.gradients.items() if op in kernels}
     with (
         kept_whole(kernels, heard.answer),
-        taken_apart(registrations.asked_of - kernels, heard.taken_apart),
+        taken_apart((registrations.asked_of | TRANSFORMS) - kernels, heard.taken_apart),
         overriding(registrations.overrides & kernels, gradients, heard),
     ):
         try:
