@@ -65,7 +65,7 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Give real numbers of float16."""
-        y = torch.fft.irfft2(torch.fft.rfft2(x, norm="ortho"), norm="ortho")
+        y: Tensor = torch.fft.irfft2(torch.fft.rfft2(x, norm="ortho"), norm="ortho")
         made: Tensor = torch.fft.ifftn(torch.fft.fft2(y)).real + torch.fft.hfft(torch.fft.ihfft(y))
         return y + made
 
