@@ -87,6 +87,8 @@ _TAKES_BOTH = frozenset(
 )
 """Operators that take a host tensor of any size beside device tensors: ``device_check: NoCheck`` in
 PyTorch's native_functions.yaml, without those whose TensorIterator looks at the devices itself."""
+_COUNTED_ON_HOST = "batch_sizes"
+"""How long packed sequences are: in host memory everywhere, and a list where cuDNN takes them."""
 
 
 def mixes_host(node: Node, *, inside: bool) -> bool:
@@ -99,7 +101,7 @@ def mixes_host(node: Node, *, inside: bool) -> bool:
     inside = inside and node.composite is not Composite.NON_FUNCTIONAL  # is served through a kernel
     if inside or node.op.namespace != "aten" or node.op.base in _TAKES_BOTH:
         return False
-    tensors = [t for _, t in node.tensors()]
+    tensors = [t for name, t in node.tensors() if name != _COUNTED_ON_HOST]
     return any(t.host and t.shape for t in tensors) and any(not t.host for t in tensors)
 
 

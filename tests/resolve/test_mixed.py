@@ -105,3 +105,26 @@ def test_scan_and_device_agree_on_composites_with_host_tensors(
     with emulator as device:
         function(x.to(device))
     assert (not emulator.refusals) is runs
+
+
+class Recurrent(nn.Module):
+    """A layer that is given packed sequences, whose lengths are in host memory."""
+
+    def __init__(self, kind: type[nn.RNNBase]) -> None:
+        super().__init__()
+        self.layer = kind(5, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        made, _ = self.layer(pack_padded_sequence(x, torch.tensor([6, 4])))
+        return pad_packed_sequence(made)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_the_lengths_of_packed_sequences_are_on_the_host_for_cudnn_too(
+    kind: type[nn.RNNBase], train: bool
+) -> None:
+    targets = ["nvidia-h100", "amd-mi300x", "intel-arc"]
+    report = opcheck.scan(Recurrent(kind), torch.ones(6, 2, 5), targets=targets, train=train)
+    assert [found.summary.runs for found in report.targets] == [True, True, True]
