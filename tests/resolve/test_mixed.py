@@ -110,7 +110,7 @@ def test_scan_and_device_agree_on_composites_with_host_tensors(
 class Recurrent(nn.Module):
     """A layer that is given packed sequences, whose lengths are in host memory."""
 
-    def __init__(self, kind: type[nn.RNNBase]) -> None:
+    def __init__(self, kind: Callable[[int, int], nn.Module]) -> None:
         super().__init__()
         self.layer = kind(5, 3)
 
@@ -123,7 +123,7 @@ class Recurrent(nn.Module):
 @pytest.mark.parametrize("train", [False, True])
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
 def test_the_lengths_of_packed_sequences_are_on_the_host_for_cudnn_too(
-    kind: type[nn.RNNBase], train: bool
+    kind: Callable[[int, int], nn.Module], train: bool
 ) -> None:
     targets = ["nvidia-h100", "amd-mi300x", "intel-arc"]
     report = opcheck.scan(Recurrent(kind), torch.ones(6, 2, 5), targets=targets, train=train)

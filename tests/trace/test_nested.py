@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 import opcheck
 from opcheck.errors import SourceError
-from opcheck.trace.calls.modules import is_of_nested
+from opcheck.trace.calls.modules import WITHOUT_NESTED, is_of_nested
 from opcheck.trace.run import trace_model
 
 X = torch.ones(2, 4, 3)
@@ -65,3 +65,29 @@ def test_a_kernel_that_is_missing_is_not_taken_for_a_nested_tensor() -> None:
         torch.rand(2, device="vulkan")
     assert not is_of_nested(raised.value)
     assert is_of_nested(RuntimeError("NestedTensorImpl doesn't support sizes"))
+
+
+class Padded(nn.Module):
+    """An encoder, which PyTorch has leave the padding out where it computes without gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.encoder, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        made: Tensor = self.head(self.encoder(x, src_key_padding_mask=padding))
+        return made
+
+
+def test_an_encoder_that_leaves_padding_out_is_seen_as_with_it() -> None:
+    padding = torch.tensor([[False] * 4, [False, False, True, True]])
+    model = Padded().eval()
+    trace = trace_model(model, (torch.ones(2, 4, 8), padding), {}, device_type="npu")
+    (gap,) = trace.gaps
+    assert (gap.where, gap.reason) == ("encoder", WITHOUT_NESTED)
+    layers = {use.module for use in trace.uses if use.module.startswith("encoder.layers")}
+    assert layers
+    head = next(node for node in trace.nodes if str(node.op) == "aten::linear")
+    assert head.tensors()[0][1].shape == (2, 4, 8)
+    assert model.encoder.use_nested_tensor  # the user's own module is as it was

@@ -79,6 +79,10 @@ class ModuleStack:
                 self.failed = self.failed or path
                 if not self._recover or isinstance(error, (OpcheckError, MemoryError)):
                     raise
+                if isinstance(module, nn.TransformerEncoder) and is_of_nested(error):
+                    self._note(path, error, WITHOUT_NESTED)
+                    with _without_nested(module):
+                        return original(module, *args, **kwargs)
                 return self._instead(path, args, kwargs, error)
             finally:
                 self.current = outer
@@ -110,16 +114,30 @@ class ModuleStack:
     def _instead(self, path: str, args: Any, kwargs: Any, error: Exception) -> Any:
         """Note the failure and let the first tensor through, so that the rest is still seen."""
         raise_if_bug(error)
-        if len(self.gaps) >= _MOST_GAPS:
-            raise error
-        if id(error) not in self._told:
-            self._told.add(id(error))
-            self.gaps.append(Gap(path or "(the model)", reason_of(error), MODULE_FAILED))
+        self._note(path, error, reason_of(error))
         for value in (*args, *kwargs.values()):
             found = _first_tensor(value)
             if found is not None:
                 return found
         raise error
+
+    def _note(self, path: str, error: Exception, reason: str) -> None:
+        """Note what failed, and each error once."""
+        if len(self.gaps) >= _MOST_GAPS:
+            raise error
+        if id(error) not in self._told:
+            self._told.add(id(error))
+            self.gaps.append(Gap(path or "(the model)", reason, MODULE_FAILED))
+
+
+@contextmanager
+def _without_nested(encoder: nn.TransformerEncoder) -> Iterator[None]:
+    """Have it keep the padding inside the block."""
+    before, encoder.use_nested_tensor = encoder.use_nested_tensor, False
+    try:
+        yield
+    finally:
+        encoder.use_nested_tensor = before
 
 
 _MOST_GAPS = 50
@@ -161,7 +179,12 @@ MAKES_NESTED = (
     "it makes a nested tensor, and only tensors of one size in each dimension are followed; "
     "pad to one size and give a mask"
 )
-_NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor")
+WITHOUT_NESTED = Sentence(
+    "it makes a nested tensor of what is not padding, which is not followed; traced as with "
+    "enable_nested_tensor=False, which avoids that"
+)
+_FROM_MASK = "_nested_tensor_from_mask:"
+_NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor", _FROM_MASK)
 """What is in PyTorch's messages then."""
 _OTHER_BACKENDS = "is only available for these backends"
 """Before the names of all that have a kernel, those of nested tensors among them."""
