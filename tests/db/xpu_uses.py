@@ -226,4 +226,16 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::topk", self=dense(8, 32), k=4),
         {"xpu-topk-max"},
     ),
+    "an inverse transform in half precision": (
+        node("aten::_fft_c2c", self=dense(2048, dtype="complex32"), normalization=2),
+        {"xpu-fft-half-scale"},
+    ),
+    "a transform in half precision": (
+        node("aten::_fft_c2c", self=dense(2048, dtype="complex32"), normalization=0),
+        set(),
+    ),
+    "an inverse transform": (
+        node("aten::_fft_c2c", self=dense(2048, dtype="complex64"), normalization=2),
+        set(),
+    ),
 }
