@@ -54,4 +54,17 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "the factors of a wide matrix that are needed": (
         node("aten::_linalg_svd", A=dense(1024, 50000), full_matrices=False), set(),
     ),
+    "a convolution of float32": (
+        node("aten::cudnn_convolution", self=dense(1, 8, 9, 9), groups=1), {"cuda-conv-tf32"},
+    ),
+    "a transposed convolution of float32": (
+        node("aten::cudnn_convolution_transpose", self=dense(1, 8, 9, 9), groups=1),
+        {"cuda-conv-tf32"},
+    ),
+    "a convolution of float32 by channel": (
+        node("aten::cudnn_convolution", self=dense(1, 8, 9, 9), groups=8), set(),
+    ),
+    "a convolution of float16": (
+        node("aten::cudnn_convolution", self=dense(1, 8, 9, 9, dtype="float16"), groups=1), set(),
+    ),
 }  # fmt: skip

@@ -32,4 +32,32 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "half of a product": (
         node("addcmul", self=dense(3), tensor1=dense(3), tensor2=dense(3), value=0.5), set(),
     ),
+    "two places beside a dimension of one": (
+        node(
+            "scatter_.value", self=dense(10, 100, 1), dim=1,
+            index=dense(10, 2, 1, dtype="int64"), value=1.0,
+        ),
+        {"mps-scatter-last-one"},
+    ),
+    "two places beside a dimension of two": (
+        node(
+            "scatter_.value", self=dense(10, 100, 2), dim=1,
+            index=dense(10, 2, 2, dtype="int64"), value=1.0,
+        ),
+        set(),
+    ),
+    "a long sequence that was one batch": (
+        node(
+            "linear", input=TensorMeta("float32", (32769, 1, 256), (256, 8388864, 1)),
+            weight=dense(256, 256), bias=None,
+        ),
+        {"mps-linear-stride-large"},
+    ),
+    "a sequence that was one batch": (
+        node(
+            "linear", input=TensorMeta("float32", (32768, 1, 256), (256, 8388608, 1)),
+            weight=dense(256, 256), bias=None,
+        ),
+        set(),
+    ),
 }  # fmt: skip

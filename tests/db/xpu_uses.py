@@ -210,4 +210,32 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "the largest four of many rows": (
+        node("aten::topk", self=dense(512, 32, dtype="bfloat16"), k=4),
+        {"xpu-topk-max", "xpu-topk-nan"},
+    ),
+    "the largest four of short rows": (
+        node("aten::topk", self=dense(512, 31), k=4),
+        {"xpu-topk-max"},
+    ),
+    "the largest nine of many rows": (
+        node("aten::topk", self=dense(512, 32), k=9),
+        {"xpu-topk-max"},
+    ),
+    "the largest four of few rows": (
+        node("aten::topk", self=dense(8, 32), k=4),
+        {"xpu-topk-max"},
+    ),
+    "an inverse transform in half precision": (
+        node("aten::_fft_c2c", self=dense(2048, dtype="complex32"), normalization=2),
+        {"xpu-fft-half-scale"},
+    ),
+    "a transform in half precision": (
+        node("aten::_fft_c2c", self=dense(2048, dtype="complex32"), normalization=0),
+        set(),
+    ),
+    "an inverse transform": (
+        node("aten::_fft_c2c", self=dense(2048, dtype="complex64"), normalization=2),
+        set(),
+    ),
 }
