@@ -76,7 +76,7 @@ class TargetCalls:
     def _name(self, index: int) -> str:
         """The overload that the target runs for a node, which may be another than the node's."""
         resolution = self._walk.plain(self.trace.nodes[index])
-        chosen = resolution.code == codes.CHOSEN and len(resolution.leaves) == 1
+        chosen = resolution.verdict is Verdict.DECOMPOSED and len(resolution.leaves) == 1
         return next(iter(resolution.leaves)) if chosen else str(self.trace.nodes[index].op)
 
     def is_whole(self, index: int) -> bool:
