@@ -176,6 +176,6 @@ def test_a_recurrent_layer_in_evaluation_mode_has_no_gradients_of_cudnn() -> Non
     trained = opcheck.scan(Recurrent(), x, targets=targets, train=True)
     assert [found.summary.runs for found in trained.targets] == [False, True]
     (finding,) = [f for f in trained.targets[0].findings if f.verdict is Verdict.UNSUPPORTED]
-    assert "can only be called in training mode" in finding.resolution.text
+    assert "can only be called in training mode" in finding.reason.text
     computed = opcheck.scan(Recurrent(), x, targets=targets)
     assert [found.summary.runs for found in computed.targets] == [True, True]
