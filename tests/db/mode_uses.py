@@ -19,9 +19,22 @@ def allowed(kernels: str, query: TensorMeta, **others: object) -> Node:
     return replace(call, modes=(("attention", kernels),)) if kernels else call
 
 
+def recurrent(*modes: tuple[str, str], train: bool, dtype: str = "float32") -> Node:
+    """A call of a layer of GRUs."""
+    call = node("aten::gru.input", input=dense(3, 2, 4, dtype=dtype), train=train)
+    return replace(call, modes=modes)
+
+
+WANTED = ("gradient", "wanted")
 MASK = dense(16, 16, dtype="bool")
 SHORT = dense(1, 2, 8, 64, dtype="float16")
 USES: dict[str, tuple[Node, set[str]]] = {
+    "a GRU in evaluation mode with gradients": (
+        recurrent(WANTED, train=False), {"rnn-gradients-eval"},
+    ),
+    "a GRU in evaluation mode without": (recurrent(train=False), set()),
+    "a GRU in training mode": (recurrent(WANTED, train=True), set()),
+    "a GRU that cuDNN does not run": (recurrent(WANTED, train=False, dtype="float8_e5m2"), set()),
     "flash alone with halves": (allowed("flash", HALVES), {TURING}),
     "flash alone with float32": (
         allowed("flash", dense(1, 2, 16, 64)), {TURING, REFUSED, XPU},

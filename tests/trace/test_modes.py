@@ -7,8 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+import opcheck
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.trace import Node
+from opcheck.model.verdict import Verdict
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
@@ -152,3 +154,28 @@ def test_a_training_step_says_that_gradients_of_attention_are_wanted(
     composites = [trace.nodes[use.node] for use in trace.taken_apart]
     (found,) = [one for one in composites if one.op.base == "scaled_dot_product_attention"]
     assert found.modes == (*allowed, ("gradient", "wanted"))
+
+
+class Recurrent(nn.Module):
+    """A layer that is in evaluation mode in any step, as a frozen part of a model is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.LSTM(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.layer.eval()
+        made: Tensor = self.layer(x)[0]
+        return made
+
+
+@pytest.mark.slow
+def test_a_recurrent_layer_in_evaluation_mode_has_no_gradients_of_cudnn() -> None:
+    x = torch.ones(3, 2, 8)
+    targets = ["nvidia-h100", "intel-arc"]
+    trained = opcheck.scan(Recurrent(), x, targets=targets, train=True)
+    assert [found.summary.runs for found in trained.targets] == [False, True]
+    (finding,) = [f for f in trained.targets[0].findings if f.verdict is Verdict.UNSUPPORTED]
+    assert "can only be called in training mode" in finding.reason.text
+    computed = opcheck.scan(Recurrent(), x, targets=targets)
+    assert [found.summary.runs for found in computed.targets] == [True, True]

@@ -26,6 +26,10 @@ _warns = torch._C._get_deterministic_algorithms_warn_only
 ATTENTION = "attention"
 GRADIENT = "gradient"
 _ATTENTION: Any = torch.ops.aten.scaled_dot_product_attention.default
+_RECURRENT = frozenset(
+    getattr(getattr(torch.ops.aten, layer), packed)
+    for layer in ("lstm", "gru", "rnn_tanh", "rnn_relu") for packed in ("input", "data")
+)  # fmt: skip
 _KERNELS = {"cudnn": "cudnn", "efficient": "mem_efficient", "flash": "flash", "math": "math"}
 """Kernels of attention as conditions name them -> as torch does."""
 _ALL = "+".join(_KERNELS)
@@ -42,15 +46,21 @@ _ALLOWED = {name: _allowed(kernel) for name, kernel in _KERNELS.items()}
 def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
     """What the program has switched on for a call that it makes now, of these tensors."""
     found = () if not _deterministic() else _WARNS if _warns() else _RAISES
-    return (*found, *_of_attention(tensors)) if func is _ATTENTION else found
+    if func is _ATTENTION:
+        return (*found, *_of_attention(), *_of_gradients(tensors))
+    return (*found, *_of_gradients(tensors)) if func in _RECURRENT else found
 
 
-def _of_attention(tensors: Sequence[Tensor]) -> Modes:
-    """Which kernels the program allows for attention, and if gradients are wanted of it."""
+def _of_attention() -> Modes:
+    """Which kernels the program allows for attention."""
     allowed = "+".join(name for name, asks in _ALLOWED.items() if asks())
-    kernels = () if allowed == _ALL else ((ATTENTION, allowed or "none"),)
+    return () if allowed == _ALL else ((ATTENTION, allowed or "none"),)
+
+
+def _of_gradients(tensors: Sequence[Tensor]) -> Modes:
+    """Whether gradients are wanted of a call whose kernel forward depends on that."""
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-    return (*kernels, *(((GRADIENT, "wanted"),) if wanted else ()))
+    return ((GRADIENT, "wanted"),) if wanted else ()
 
 
 @contextmanager
