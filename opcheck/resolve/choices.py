@@ -40,7 +40,11 @@ def chosen(node: Node, target: Target, *, apart: bool = False) -> Resolution | N
     ways = list(_ways(node, target, apart=apart))
     if not ways or None in ways:
         return None
-    return max((way for way in ways if way is not None), key=lambda way: way.severity)
+    taken = [way for way in ways if way is not None]
+    worst = max(taken, key=lambda way: way.severity)
+    if node.arguments:
+        return worst
+    return replace(worst, leaves=frozenset[str]().union(*(way.leaves for way in taken)))
 
 
 def _ways(node: Node, target: Target, *, apart: bool) -> Iterator[Resolution | None]:

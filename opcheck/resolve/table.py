@@ -72,7 +72,8 @@ class TableNodes:
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
-        if (inner := _convolved(call) or _pooled(call) or _normed(call)) is not None:
+        inner = _convolved(call) or _on_device(call) or _pooled(call) or _normed(call)
+        if inner is not None:
             return replace(known, children=((self.of(inner), 1),))
         branches = self._branches.get(f"{name}|{call.dtype_class}", self._branches.get(name))
         if branches is None:
@@ -119,6 +120,24 @@ def _convolved(call: Node) -> Node | None:
         ("groups", given.get("groups", 1)),
     )
     return replace(call, op=OpName.parse("aten::convolution"), arguments=arguments)
+
+
+_PLANE, _VOLUME = 4, 5
+"""Dimensions of a batch of either."""
+
+
+def _on_device(call: Node) -> Node | None:
+    """What a convolution asks a device for, with its arguments; None for any other call.
+
+    ``_convolution`` of Convolution.cpp; a line becomes a plane before, and nothing is asked for an
+    input without elements.
+    """
+    x = dict(call.arguments).get("input")
+    if str(call.op) != "aten::convolution" or not isinstance(x, TensorMeta):
+        return None
+    if len(x.shape) not in (_PLANE, _VOLUME) or 0 in x.shape or call.dtype_class == "complex":
+        return None
+    return replace(call, op=OpName.parse("aten::convolution_overrideable"))
 
 
 _POOLS = {
@@ -168,13 +187,12 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     if node.children and all(nodes[child].arguments for child, _ in node.children):
         return all(_settled(nodes, child, walk, matrix) for child, _ in node.children)
     resolution = walk.resolution(root)
-    if (
-        resolution.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED)
-        or resolution.code not in PLAIN
-    ):
+    if resolution.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED):
         return False
-    if resolution.code == CHOSEN:
+    if resolution.code == CHOSEN or (node.arguments and str(node.op) in matrix.choices):
         return True  # what is asked for instead was compared with the call's own arguments
+    if resolution.code not in PLAIN:
+        return False
     return not any(
         _might_hold(condition, node)
         for leaf in resolution.leaves

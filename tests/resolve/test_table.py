@@ -152,6 +152,43 @@ def test_a_pool_of_maxima_hands_its_arguments_on(dilation: int) -> None:
     assert verdict is (Verdict.DECOMPOSED if dilation == 1 else Verdict.UNSUPPORTED)
 
 
+CUDA = "aten::cudnn_convolution"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rank", "expected"),
+    [
+        ("float32", 4, (True, "condition", {CUDA})),
+        ("float64", 4, (True, "decomposes", {CUDA})),
+        ("float64", 5, (True, "decomposes", {CUDA})),
+        ("float32", 3, (False, "decomposes", {CUDA, "aten::slow"})),
+    ],
+)
+def test_a_condition_on_what_the_device_is_asked_for_instead_is_met(
+    dtype: str, rank: int, expected: tuple[bool, str, set[str]]
+) -> None:
+    """Of a line the arguments are not known, so that it may go any of the ways."""
+    device = "aten::convolution_overrideable"
+    operators = {"aten::convolution": OperatorFacts(Composite.EXPLICIT, True)}
+    branches: Branches = {"aten::convolution": ((device,),)}
+    rounds = made.condition(Verdict.NATIVE, Dtype("self", OneOf(frozenset({"float32"}))))
+    short = Rank("input", Outside(maximum=5))
+    sure = Confidence.HIGH
+    ways = (
+        Choice(("aten::slow",), (short,), False, "it is short", sure, ()),
+        Choice((CUDA,), (), False, "cuDNN convolves", sure, (), {"input": "self"}),
+    )
+    on = made.matrix(CUDA, "aten::slow", conditions={CUDA: [rounds]})
+    on = replace(on, choices={device: ways})
+    table = TableNodes(operators, branches)
+    x = made.tensor(dtype, *(2, 3, 4, 4, 4)[:rank])
+    call = Node(OpName.parse("aten::convolution"), (("input", x), ("groups", 1)))
+    root = table.of(call)
+    found = Walk(table.nodes, on, "2.9.0").resolution(root)
+    settles = decided(table.nodes, [root], on, "2.9.0")
+    assert (settles, found.code, set(found.leaves)) == expected
+
+
 def test_explanation_of_a_composite() -> None:
     caution = made.condition(Verdict.UNSUPPORTED, made.dtype("float64"))
     matrix = made.matrix(*ALL, conditions={"aten::linear": [caution]})
