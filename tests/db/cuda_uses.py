@@ -62,7 +62,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"cuda-conv-tf32"},
     ),
     "a convolution of float32 by channel": (
-        node("aten::cudnn_convolution", self=dense(1, 8, 9, 9), groups=8), set(),
+        node("aten::_conv_depthwise2d", self=dense(1, 8, 9, 9)), set(),
     ),
     "a convolution of float16": (
         node("aten::cudnn_convolution", self=dense(1, 8, 9, 9, dtype="float16"), groups=1), set(),
