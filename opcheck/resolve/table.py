@@ -189,7 +189,8 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     resolution = walk.resolution(root)
     if resolution.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED):
         return False
-    if resolution.code == CHOSEN or (node.arguments and str(node.op) in matrix.choices):
+    whole = bool(node.arguments) and not node.children
+    if resolution.code == CHOSEN or (whole and str(node.op) in matrix.choices):
         return True  # what is asked for instead was compared with the call's own arguments
     if resolution.code not in PLAIN:
         return False
