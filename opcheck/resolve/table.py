@@ -91,15 +91,19 @@ class TableNodes:
         return index
 
 
-_CONVOLUTIONS = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}
+_CONVOLUTIONS = {
+    "aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3, "aten::conv_transpose1d": 1,
+    "aten::conv_transpose2d.input": 2, "aten::conv_transpose3d.input": 3,
+}  # fmt: skip
 """Convolution without a string for its padding -> its spatial dimensions."""
 
 
 def _convolved(call: Node) -> Node | None:
     """What a convolution of a batch runs as, with its arguments; None for any other call.
 
-    ATen hands the arguments on as they are (``conv2d_symint`` of its native/Convolution.cpp), but
-    adds a dimension to an input without a batch, and makes three real calls of a complex one.
+    ATen hands the arguments on as they are (``conv2d_symint``, ``conv_transpose2d_symint`` of its
+    native/Convolution.cpp), but adds a dimension to an input without a batch, and makes three real
+    calls of a complex one.
     """
     dims = _CONVOLUTIONS.get(str(call.op))
     given = dict(call.arguments)
@@ -115,8 +119,8 @@ def _convolved(call: Node) -> Node | None:
         ("stride", given.get("stride", (1,) * dims)),
         ("padding", given.get("padding", (0,) * dims)),
         ("dilation", given.get("dilation", (1,) * dims)),
-        ("transposed", False),
-        ("output_padding", (0,) * dims),
+        ("transposed", "transpose" in call.op.base),
+        ("output_padding", given.get("output_padding", (0,) * dims)),
         ("groups", given.get("groups", 1)),
     )
     return replace(call, op=OpName.parse("aten::convolution"), arguments=arguments)

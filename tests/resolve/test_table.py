@@ -135,6 +135,16 @@ def test_a_convolution_of_a_batch_hands_its_arguments_on(
     assert decided(table.nodes, [root], matrix, "2.9.0") is expected
 
 
+def test_a_transposed_convolution_is_one_that_is_transposed() -> None:
+    table = TableNodes({"aten::conv_transpose2d.input": IMPLICIT, "aten::convolution": PLAIN}, {})
+    given = (("input", BATCH), ("weight", BATCH), ("output_padding", (1, 1)))
+    root = table.of(Node(OpName.parse("aten::conv_transpose2d.input"), given))
+    ((inner, _),) = table.nodes[root].children or ()
+    handed_on = dict(table.nodes[inner].arguments)
+    assert (handed_on["transposed"], handed_on["output_padding"]) == (True, (1, 1))
+    assert (handed_on["stride"], handed_on["groups"]) == ((1, 1), 1)
+
+
 @pytest.mark.parametrize("dilation", [1, 2])
 def test_a_pool_of_maxima_hands_its_arguments_on(dilation: int) -> None:
     limited = made.condition(Verdict.UNSUPPORTED, Product("dilation", Outside(maximum=1)))
