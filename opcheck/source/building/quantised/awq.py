@@ -12,7 +12,7 @@ from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
 from opcheck.source.building.quantised.experts import has_experts
-from opcheck.source.building.quantised.method import Method, patterns_of, usually_kept
+from opcheck.source.building.quantised.method import Method
 
 _BITS = 4
 _GROUP = 128
@@ -38,9 +38,7 @@ class AWQ(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what transformers keeps by itself."""
-        named = patterns_of("modules_to_not_convert", self.setting("modules_to_not_convert"))
-        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
-        return [*usually_kept(model), *named, *whole]
+        return self.kept_by("modules_to_not_convert", model, and_usual=True)
 
     def replaceable(self, module: nn.Module) -> bool:
         """Linear layers of any class."""

@@ -17,8 +17,6 @@ from opcheck.source.building.quantised.method import (
     Method,
     dtype_of,
     one_of,
-    patterns_of,
-    usually_kept,
 )
 
 _ops = torch.ops.bitsandbytes
@@ -47,10 +45,7 @@ class BitsAndBytes(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, or what transformers keeps by itself."""
-        named = self.setting("llm_int8_skip_modules")
-        kept = patterns_of("llm_int8_skip_modules", named)
-        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
-        return [*(usually_kept(model) if named is None else kept), *whole]
+        return self.kept_by("llm_int8_skip_modules", model)
 
     def replaceable(self, module: nn.Module) -> bool:
         """A linear layer, or that of GPT-2."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised.experts import has_experts
-from opcheck.source.building.quantised.method import Method, one_of, patterns_of, usually_kept
+from opcheck.source.building.quantised.method import Method, one_of
 
 
 class EETQ(Method):
@@ -30,10 +30,7 @@ class EETQ(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, or what transformers keeps by itself."""
-        named = self.setting("modules_to_not_convert")
-        kept = patterns_of("modules_to_not_convert", named)
-        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
-        return [*(usually_kept(model) if named is None else kept), *whole]
+        return self.kept_by("modules_to_not_convert", model)
 
     def replaceable(self, module: nn.Module) -> bool:
         """Linear layers of any class."""

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.source.building.quantised.experts import has_experts
-from opcheck.source.building.quantised.method import Method, patterns_of, usually_kept
+from opcheck.source.building.quantised.method import Method
 
 _PACKED = torch.float8_e4m3fn
 
@@ -31,10 +31,7 @@ class FbgemmFP8(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, or what transformers keeps by itself."""
-        named = self.setting("modules_to_not_convert")
-        kept = patterns_of("modules_to_not_convert", named)
-        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
-        return [*(usually_kept(model) if named is None else kept), *whole]
+        return self.kept_by("modules_to_not_convert", model)
 
     def replaceable(self, module: nn.Module) -> bool:
         """Linear layers of any class."""

@@ -27,8 +27,6 @@ from opcheck.source.building.quantised.method import (
     features,
     is_kept,
     one_of,
-    patterns_of,
-    usually_kept,
 )
 
 _ops = torch.ops.finegrained_fp8
@@ -88,10 +86,7 @@ class FineGrainedFP8(Method):
         key = "modules_to_not_convert"
         if self.setting(key) is None:
             key = "ignored_layers"
-        named = self.setting(key)
-        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
-        kept = usually_kept(model) if named is None else patterns_of(key, named)
-        return [*kept, *whole]
+        return self.kept_by(key, model)
 
     def replaceable(self, module: nn.Module) -> bool:
         """Linear layers and the experts of a layer."""

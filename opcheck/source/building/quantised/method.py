@@ -61,6 +61,20 @@ class Method(ABC):
         """
         return self.layer(module, *features(module))
 
+    def kept_by(self, name: str, model: nn.Module, *, and_usual: bool = False) -> list[str]:
+        """What the setting names, or what transformers keeps by itself; and what is of float32.
+
+        With ``and_usual`` what it names is kept beside the usual. That is
+        ``get_modules_to_not_convert`` of transformers 5.23, quantizers/base.py line 259.
+
+        Raises:
+            SourceError: the setting is no list of patterns.
+        """
+        named = self.setting(name)
+        usual = usually_kept(model) if named is None or and_usual else ()
+        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
+        return [*usual, *patterns_of(name, named), *whole]
+
     def keeps(self, path: str, kept: Sequence[str]) -> bool:
         """Whether the patterns have a module stay as it is."""
         return is_kept(path, kept)

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised.experts import WholeExperts
-from opcheck.source.building.quantised.method import Method, is_kept, patterns_of, usually_kept
+from opcheck.source.building.quantised.method import Method, is_kept
 
 _ops = torch.ops.gpt_oss_triton_kernels
 _DEVICES = ("cuda", "xpu")
@@ -45,10 +45,7 @@ class MXFP4(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Experts that the config names."""
-        key = "modules_to_not_convert"
-        named = self.setting(key)
-        kept = list(usually_kept(model)) if named is None else patterns_of(key, named)
-        kept += getattr(model, "_keep_in_fp32_modules", None) or ()
+        kept = self.kept_by("modules_to_not_convert", model)
         return [
             f"{path}$".replace(".", r"\.")
             for path, module in model.named_modules()

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building.quantised.method import Method, one_of, patterns_of, usually_kept
+from opcheck.source.building.quantised.method import Method, one_of
 
 _ops = torch.ops.quanto
 _WEIGHTS = ("float8", "int8", "int4", "int2")
@@ -121,10 +121,7 @@ class Quanto(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, or what transformers keeps by itself."""
-        named = self.setting("modules_to_not_convert")
-        kept = patterns_of("modules_to_not_convert", named)
-        whole = getattr(model, "_keep_in_fp32_modules", None) or ()
-        return [*(usually_kept(model) if named is None else kept), *whole]
+        return self.kept_by("modules_to_not_convert", model)
 
     def replaceable(self, module: nn.Module) -> bool:
         """Linear layers of any class."""

@@ -20,8 +20,6 @@ from opcheck.source.building.quantised.method import (
     dtype_of,
     is_kept,
     one_of,
-    patterns_of,
-    usually_kept,
 )
 
 _INT8 = ("Int8WeightOnlyConfig", "Int8DynamicActivationInt8WeightConfig")
@@ -56,10 +54,7 @@ class TorchAO(Method):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Layers that the config names, and those whose sizes the library does not pack."""
-        key = "modules_to_not_convert"
-        named = self.setting(key)
-        kept = list(usually_kept(model)) if named is None else patterns_of(key, named)
-        kept += getattr(model, "_keep_in_fp32_modules", None) or ()
+        kept = self.kept_by("modules_to_not_convert", model)
         return [
             f"{path}$".replace(".", r"\.")
             for path, module in model.named_modules()
