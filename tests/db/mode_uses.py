@@ -28,7 +28,13 @@ def recurrent(*modes: tuple[str, str], train: bool, dtype: str = "float32") -> N
 WANTED = ("gradient", "wanted")
 MASK = dense(16, 16, dtype="bool")
 SHORT = dense(1, 2, 8, 64, dtype="float16")
+FLEX = node("higher_order::flex_attention", arg0=HALVES, arg1=HALVES, arg2=HALVES)
 USES: dict[str, tuple[Node, set[str]]] = {
+    "flex_attention": (FLEX, {"flex-attention-device"}),
+    "flex_attention with gradients": (
+        replace(FLEX, modes=(WANTED,)),
+        {"flex-attention-device", "mps-flex-attention-gradients"},
+    ),
     "a GRU in evaluation mode with gradients": (
         recurrent(WANTED, train=False), {"rnn-gradients-eval"},
     ),

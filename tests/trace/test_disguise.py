@@ -8,14 +8,18 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Constant, Trace
 from opcheck.trace import trace_model
 from opcheck.trace.device.alias import ALIASED_TYPES
 from opcheck.trace.device.tensors import DeviceTensor
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 
 EVERY = sorted(ALIASED_TYPES)
 X = torch.ones(2, 3)
+STEP = Training(TrainingStep(), Registrations(frozenset()))
 
 
 def traced(function: Callable[..., Any], device_type: str, *args: Any) -> Trace:
@@ -152,6 +156,73 @@ def test_functions_written_in_python_are_followed_inside() -> None:
     of_cuda = traced(Attention(), "cuda", torch.ones(2, 1, 4))
     of_npu = traced(Attention(), "npu", torch.ones(2, 1, 4))
     assert operators(of_cuda) == operators(of_npu)
+
+
+@torch.library.custom_op("opcheck_test::made", mutates_args=())
+def made(x: Tensor) -> Tensor:
+    return torch.empty(x.shape, device=x.device).copy_(x.to(x.device))
+
+
+@made.register_fake
+def _(x: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
+made.register_autograd(lambda ctx, grad: grad * torch.full(grad.shape, 2.0, device=grad.device))
+
+
+class _Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad + torch.ones(grad.shape, device=grad.device)
+
+
+class _Python(nn.Module):
+    """Python that C++ calls, which names the device that its tensors say they are on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found = _Doubled.apply(self.inner(x))  # type: ignore[no-untyped-call]
+        if x.device.type != "xla":  # of which torch's own checkpoint knows no module
+            found = checkpoint(self._again, found, use_reentrant=False)
+        made_here = made(found)
+        assert isinstance(made_here, Tensor)
+        return made_here
+
+    def _again(self, x: Tensor) -> Tensor:
+        return x * torch.ones(x.shape[-1], device=x.device)
+
+
+@pytest.mark.parametrize("device_type", EVERY)
+@pytest.mark.parametrize("step", [None, STEP])
+def test_python_that_cpp_calls_makes_tensors_on_the_device(
+    device_type: str, step: Training | None
+) -> None:
+    """Custom operators, gradients and what is checkpointed: no mode sees them."""
+    trace = trace_model(_Python(), (X,), {}, device_type=device_type, training=step)
+    assert [gap.reason for gap in trace.gaps] == []
+    assert all(node.note == "" for node in trace.nodes)
+    backward = [one for one in trace.uses if one.phase == "backward"]
+    assert bool(backward) == (step is not None)
+
+
+def test_a_part_of_a_conditional_makes_tensors_on_the_device() -> None:
+    def model(x: Tensor) -> Any:
+        return torch.cond(
+            x.sum() > 0,
+            lambda y: y + torch.ones(3, device=y.device),
+            lambda y: y - torch.ones(3, device=y.device),
+            (x,),
+        )
+
+    assert "higher_order::cond" in operators(traced(model, "cuda"))
 
 
 def test_autocast_and_events_name_the_device() -> None:

@@ -35,11 +35,12 @@ from opcheck.model.trace import (
     Gap,
     Phase,
 )
+from opcheck.trace.calls import flex_attention
 from opcheck.trace.calls.call_site import Site, from_stack
 from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
-from opcheck.trace.device.alias import there
+from opcheck.trace.device.alias import taken_for, there
 from opcheck.trace.device.sparse import SPARSE, SparseTensor
 from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
@@ -166,6 +167,7 @@ class Engine(TorchDispatchMode):
             stack.enter_context(numbers_read())
             stack.enter_context(parallel.followed(self.device))
             stack.enter_context(there(self.device, self._met_other))
+            stack.enter_context(flex_attention.followed(self.called_by_python))
             if self.other_as_device:
                 stack.enter_context(OtherAsDevice(self.device, self._met_other))
             if not self.training:
@@ -209,7 +211,8 @@ class Engine(TorchDispatchMode):
                 return func.decompose(*args, **(kwargs or {}))
         if not isinstance(func, OpOverload):
             return self.higher_order(func, args, dict(kwargs or {}))
-        if func is _TO_LAYOUT and kwargs and tuple(kwargs) == ("device",):
+        args, kwargs = taken_for(self.device, args, kwargs or {})
+        if func is _TO_LAYOUT and tuple(kwargs) == ("device",):
             func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
         if func is _FORWARD:
             raise UnknownResult(NOT_FORWARD)
@@ -272,6 +275,10 @@ class Engine(TorchDispatchMode):
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Give the outputs of a higher-order operator."""
+        raise NotImplementedError
+
+    def called_by_python(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Answer a higher-order operator before autograd and the dispatcher see it."""
         raise NotImplementedError
 
     def begin(self, phase: Phase) -> None:

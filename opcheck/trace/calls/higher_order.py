@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.engine import Engine
+from opcheck.trace.calls.flex_attention import plain_steps
 from opcheck.trace.device.tensors import DeviceTensor
 
 EVERY_BRANCH = "every branch of a conditional is counted; a run takes one of them"
@@ -30,10 +31,9 @@ def branches(engine: Engine, func: Any, args: tuple[Any, ...], kwargs: dict[str,
     Raises:
         NotImplementedError: this operator is not known here.
     """
-    decided = _DECIDED.get(func.name())
+    decided, run = _DECIDED.get(func.name()), _KNOWN.get(func.name())
     if decided is not None:
         return decided(engine, *args, **kwargs)
-    run = _KNOWN.get(func.name())
     if run is None:
         raise NotImplementedError("what it runs cannot be followed")
     return run(*args, **kwargs)
@@ -124,23 +124,6 @@ def _subgraph(function: Any, identifier: Any, *args: Any) -> Any:
     return function(*args)
 
 
-def _flex_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    score_mod: Any,
-    block_mask: Any,
-    scale: Any,
-    kernel_options: Any,
-    score_mod_other_buffers: Any = (),
-    mask_mod_other_buffers: Any = (),
-) -> Any:
-    """The score modification is not followed; its result has the query's shape."""
-    out = query.new_empty(*query.shape[:-1], value.shape[-1])
-    logsumexp = torch.empty(query.shape[:-1], dtype=torch.float32, device=query.device)
-    return out, logsumexp, logsumexp
-
-
 _DECIDED: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
 _KNOWN: dict[str, Callable[..., Any]] = {
     "map_impl": _map,
@@ -151,5 +134,5 @@ _KNOWN: dict[str, Callable[..., Any]] = {
     "wrap_with_set_grad_enabled": _set_grad,
     "wrap_with_autocast": _autocast,
     "invoke_subgraph": _subgraph,
-    "flex_attention": _flex_attention,
+    "flex_attention": plain_steps,
 }

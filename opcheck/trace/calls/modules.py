@@ -151,8 +151,13 @@ def reason_of(error: BaseException) -> str:
         return Sentence(text, file=file, line=line) if file else MAKES_NESTED
     if isinstance(error, UnknownResult):
         return error.reason
-    name, text = type(error).__name__, str(error).strip().split("\n", 1)[0].strip()
+    name, text = type(error).__name__, first_said(error)
     return Sentence("{error}: {text}", error=name, text=text) if text else name
+
+
+def first_said(error: BaseException) -> str:
+    """The first line of an error, without the dispatcher's list of all that has a kernel."""
+    return str(error).strip().partition("\n")[0].partition(_MAYBE)[0].strip()
 
 
 def is_of_nested(error: BaseException) -> bool:
@@ -186,6 +191,8 @@ WITHOUT_NESTED = Sentence(
 _FROM_MASK = "_nested_tensor_from_mask:"
 _NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor", _FROM_MASK)
 """What is in PyTorch's messages then."""
+_MAYBE = " This could be because "
+"""Before what the dispatcher says of a missing kernel in general."""
 _OTHER_BACKENDS = "is only available for these backends"
 """Before the names of all that have a kernel, those of nested tensors among them."""
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from types import CodeType
@@ -11,14 +11,16 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 from torch import Tensor
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import SHAPE_ASSUMED, Composite, Node, OpName, Phase, Use, Value
 from opcheck.trace.calls.call_site import NOWHERE, Site
 from opcheck.trace.calls.engine import Engine
+from opcheck.trace.calls.flex_attention import BY_AUTOGRAD
 from opcheck.trace.calls.higher_order import branches
-from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
+from opcheck.trace.calls.modules import ModuleStack, first_said, raise_if_bug, reason_of
 from opcheck.trace.calls.signature import Call, named_arguments, take_apart, to_value
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, copy_memory_tag, device_tensor
@@ -27,7 +29,7 @@ from opcheck.trace.running.model_state import dense_copy
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
 from opcheck.trace.torch_internals.autograd import Forwards, differentiated
 from opcheck.trace.torch_internals.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
-from opcheck.trace.torch_internals.modes import Modes
+from opcheck.trace.torch_internals.modes import Modes, of_gradients
 
 
 @dataclass(slots=True)
@@ -302,27 +304,46 @@ class CallTreeRecorder(Engine):
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the operator, and run what it holds as its children."""
-        draft = _Draft(
-            OpName("higher_order", func.name()),
-            tuple((f"arg{i}", to_value(a)) for i, a in enumerate(args) if isinstance(a, Tensor)),
-            Composite.EXPLICIT,
-        )
+        draft = _Draft(_named(func), _tensors(args), Composite.EXPLICIT)
         index = len(self._drafts)
         self._drafts.append(draft)
         children: Counter[int] = Counter()
         self._open.append(children)
         try:
-            with self:
+            with nullcontext() if _get_current_dispatch_mode() is self else self:
                 result = branches(self, func, args, kwargs)
         except NotImplementedError as error:
             text = "higher-order operator {op}: {said}"
-            raise UnknownResult(Sentence(text, op=func.name(), said=str(error))) from error
+            raise UnknownResult(Sentence(text, op=func.name(), said=first_said(error))) from error
         finally:
             self._open.pop()
         draft.children = dict(children)
         draft.outputs = _values(result)
         self._record(index)
         return result
+
+    def called_by_python(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record the operator; with gradients, what it holds is recorded beside it."""
+        if not self.training:
+            return self.higher_order(func, args, kwargs)
+        if not (self._quiet or self._open):
+            tensors = [value for value in args if isinstance(value, Tensor)]
+            node = Node(
+                _named(func), _tensors(args), composite=Composite.EXPLICIT,
+                modes=of_gradients(tensors),
+            )  # fmt: skip
+            self._apart[node, self.modules.current, self.site(), self.phase] += 1
+        self.note(BY_AUTOGRAD)
+        return branches(self, func, args, kwargs)
+
+
+def _named(func: Any) -> OpName:
+    return OpName("higher_order", func.name())
+
+
+def _tensors(args: tuple[Any, ...]) -> tuple[tuple[str, Value], ...]:
+    """The tensors among what a higher-order operator is given, by place: it has no schema."""
+    return tuple((f"arg{i}", to_value(a)) for i, a in enumerate(args) if isinstance(a, Tensor))
 
 
 def _only_raises(error: NotImplementedError) -> bool:

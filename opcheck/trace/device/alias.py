@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -26,6 +26,7 @@ from opcheck.trace.calls.call_site import is_internal
 from opcheck.trace.device.devices import Event, Stream
 from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.tensors import DeviceTensor, prepare
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 ALIASED_TYPES = frozenset({"cuda", "mps", "xla", "xpu"})
 """Device types of PyTorch's own, which no PrivateUse1 device can have."""
@@ -43,6 +44,9 @@ CAPABILITY = (8, 0)
 """What ``torch.cuda`` answers when it is asked for the capability of the chip, which is not known:
 what asks wants to know whether there are tensor cores that compute in bfloat16."""
 
+
+_MAKING = ("empty.memory_format", "empty_strided")
+"""What every function that makes tensors asks for first."""
 
 _AUTOCAST: Sequence[tuple[Callable[..., None], Callable[[str], Any]]] = (
     (torch.set_autocast_enabled, torch.is_autocast_enabled),
@@ -87,10 +91,50 @@ def there(device: torch.device, met: Callable[[str], None] = lambda _: None) -> 
         undo.enter_context(_TakenFor(shown.type, device, met))
         for owner, name, value in _answers(shown):
             _set(undo, owner, name, value)
+        undo.enter_context(_making(shown.type, device))
         for setting, now in _AUTOCAST:
             undo.callback(setting, device.type, now(device.type))
             _set(undo, torch, setting.__name__, _also_for(setting, shown.type, device.type))
         yield
+
+
+@contextmanager
+def _making(shown: str, device: torch.device) -> Iterator[None]:
+    """Have what makes tensors of the type that is shown make them on our device inside the block.
+
+    This is for what C++ calls that is written in Python, which no mode sees: custom operators and
+    gradients. A torch that was built for such devices keeps its own kernels.
+    """
+    key = shown.upper()
+    library = torch.library.Library("aten", "IMPL")
+    for name in _MAKING:
+        if not torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", key):
+            library.impl(name, partial(_made, overload_named(f"aten::{name}"), device), key)
+    try:
+        yield
+    finally:
+        library._destroy()
+
+
+def _made(func: Any, ours: torch.device, /, *args: Any, **kwargs: Any) -> Any:
+    return func(*args, **{**kwargs, "device": ours})
+
+
+def taken_for(
+    device: torch.device, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments of an operator, in which the type that is shown stands for our device.
+
+    What C++ calls that is written in Python is seen by no mode, and names devices as models do.
+    """
+    shown = DeviceTensor.shown
+    if shown is None:
+        return args, dict(kwargs)
+
+    def taken(value: Any) -> Any:
+        return device if type(value) is torch.device and value.type == shown.type else value
+
+    return tuple(map(taken, args)), {name: taken(value) for name, value in kwargs.items()}
 
 
 def without_alias(
@@ -156,7 +200,8 @@ class _TakenFor(TorchFunctionMode):
     def _opens(self, func: Any) -> bool:
         """Whether it is written in Python, and not one that asks in another way than most."""
         written = type(func) is FunctionType and func.__module__ != _METHODS
-        return written and func is not self._running
+        runs_more = func is torch.Tensor.backward  # what a model defines, or has checkpointed
+        return (written or runs_more) and func is not self._running
 
     @contextmanager
     def _inside(self, func: Any) -> Iterator[None]:

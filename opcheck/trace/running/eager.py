@@ -183,7 +183,10 @@ def _named(backend: Any) -> str:
     return str(getattr(backend, "__name__", type(backend).__name__))
 
 
-NEEDS_CUDA = ("not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
+NEEDS_CUDA = (
+    "not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available",
+    "with arguments from the 'CUDA' backend",  # once it takes CUDA for prepared
+)  # fmt: skip
 """What torch says where code asks for CUDA and there is none."""
 
 PLUGINS = ("mlu", "musa", "npu")

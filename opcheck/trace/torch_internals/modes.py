@@ -47,8 +47,8 @@ def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
     """What the program has switched on for a call that it makes now, of these tensors."""
     found = () if not _deterministic() else _WARNS if _warns() else _RAISES
     if func is _ATTENTION:
-        return (*found, *_of_attention(), *_of_gradients(tensors))
-    return (*found, *_of_gradients(tensors)) if func in _RECURRENT else found
+        return (*found, *_of_attention(), *of_gradients(tensors))
+    return (*found, *of_gradients(tensors)) if func in _RECURRENT else found
 
 
 def _of_attention() -> Modes:
@@ -57,7 +57,7 @@ def _of_attention() -> Modes:
     return () if allowed == _ALL else ((ATTENTION, allowed or "none"),)
 
 
-def _of_gradients(tensors: Sequence[Tensor]) -> Modes:
+def of_gradients(tensors: Sequence[Tensor]) -> Modes:
     """Whether gradients are wanted of a call whose kernel forward depends on that."""
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     return ((GRADIENT, "wanted"),) if wanted else ()
