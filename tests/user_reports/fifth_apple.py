@@ -126,6 +126,13 @@ REPORTS = (
         (torch.rand(7),), ("aten::fmax",), mended={f"{MPS}@2.6.0": Met.WORKS},
     ),
     Report(
+        "MPS: a row as a matrix", "pytorch/pytorch#96153", 10,
+        "the second of two rows, viewed as (2, 3), plus one ends the process in March 2023, and not "
+        "with a build of April 2024",
+        f"{MPS}@2.1.2", Met.REFUSED, Because.LAYOUT, lambda x: x[1].reshape(2, 3) + 1,
+        (torch.ones(2, 6),), ("aten::add",), mended={f"{MPS}@2.4.1": Met.WORKS},
+    ),
+    Report(
         "MPS: LSTM that drops everything", "pytorch/pytorch#190057", 11,
         "two layers with dropout=1.0 give NaN in training",
         f"{MPS}@2.13.0", Met.WRONG, Because.VALUE,
@@ -229,7 +236,7 @@ _LEFT_OUT = {
     Why.NO_PROGRAM: """
         pytorch/pytorch#187551 pytorch/pytorch#150024 cocoindex-io/cocoindex#2007
         crispitagorico/sigkernel#8 pytorch/pytorch#112998 chaofengc/IQA-PyTorch#190
-        pytorch/pytorch#96153 pytorch/pytorch#125832 pytorch/pytorch#94691 pytorch/pytorch#116601
+        pytorch/pytorch#125832 pytorch/pytorch#94691 pytorch/pytorch#116601
         pytorch/pytorch#103343 coqui-ai/TTS#4124 idiap/coqui-ai-TTS#65
         huggingface/transformers#36413 huggingface/transformers#37317 pytorch/pytorch#117826
         pytorch/pytorch#96602 lllyasviel/FramePack#170 nagadomi/nunif#669
