@@ -127,8 +127,8 @@ REPORTS = (
     ),
     Report(
         "MPS: a row as a matrix", "pytorch/pytorch#96153", 10,
-        "the second of two rows, viewed as (2, 3), plus one ends the process in March 2023, and not "
-        "with a build of April 2024",
+        "the second of two rows, viewed as (2, 3), plus one ends the process in March 2023, and "
+        "does not with a build of April 2024",
         f"{MPS}@2.1.2", Met.REFUSED, Because.LAYOUT, lambda x: x[1].reshape(2, 3) + 1,
         (torch.ones(2, 6),), ("aten::add",), mended={f"{MPS}@2.4.1": Met.WORKS},
     ),
