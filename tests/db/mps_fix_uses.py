@@ -95,6 +95,16 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
              weight=dense(64, 64)),
         {"mps-linear-gradients-rows"},
     ),
+    "gradients over many batches of few rows": (
+        node("linear_backward", self=dense(8194, 4, 128), grad_output=dense(8194, 4, 128),
+             weight=dense(128, 128)),
+        {"mps-linear-gradients-rows"},
+    ),
+    "gradients over batches of few rows": (
+        node("linear_backward", self=dense(8000, 4, 128), grad_output=dense(8000, 4, 128),
+             weight=dense(128, 128)),
+        set(),
+    ),
     "gradients over fewer rows": (
         node("linear_backward", self=dense(7, 4096, 64), grad_output=dense(7, 4096, 64),
              weight=dense(64, 64)),

@@ -39,6 +39,15 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::mul.Tensor", self=dense(4), other=on_host(later(dense(dtype="float64"), 8))),
         set(),
     ),
+    "the larger of a tensor and a number on the CPU": (
+        node("aten::fmax", self=dense(4), other=on_host(dense())), {"mps-fmax-host-number"},
+    ),
+    "the smaller of a number on the CPU and a tensor": (
+        node("aten::fmin", self=on_host(dense()), other=dense(4)), {"mps-fmax-host-number"},
+    ),
+    "the larger of a tensor and a number of the device": (
+        node("aten::fmax", self=dense(4), other=dense()), set(),
+    ),
     "flags behind the first": (
         node("aten::fill_.Scalar", self=later(FLAGS, 1), value=True), {"mps-fill-bytes-view"},
     ),

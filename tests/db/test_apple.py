@@ -365,6 +365,12 @@ def test_bernoulli_takes_as_many_chances_as_numbers(
             "registered",
         ),
         ("2.11.0", "aten::unfold_backward", {"grad_in": _tensor(6, dtype="complex64")}, _DTYPE),
+        ("2.0.1", "aten::softplus", {"self": _tensor(6, dtype="float16")}, _DTYPE),
+        ("2.0.1", "aten::softplus", {"self": _tensor(6)}, "registered"),
+        ("2.1.2", "aten::softplus", {"self": _tensor(6, dtype="float16")}, "registered"),
+        ("2.9.1", "aten::addmv", {"mat": _tensor(0, 9)}, _SIZE),
+        ("2.9.1", "aten::addmv", {"mat": _tensor(3, 9)}, "registered"),
+        ("2.10.0", "aten::addmv", {"mat": _tensor(0, 9)}, "registered"),
     ],
 )
 def test_what_the_code_and_the_library_of_a_release_refuse(

@@ -5,6 +5,7 @@ report with verdict and reason.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -14,6 +15,7 @@ from tests.user_reports.judge import Answer
 PATH = Path(__file__).with_name("first_answers.yaml")
 
 
+@cache
 def first() -> Mapping[str, Mapping[str, tuple[Answer, ...]]]:
     """Report -> target -> answers."""
     found = yaml.safe_load(PATH.read_text(encoding="utf-8")) if PATH.exists() else None
@@ -38,3 +40,4 @@ def add(new: Mapping[str, Mapping[str, tuple[Answer, ...]]]) -> None:
     }
     text = yaml.safe_dump(kept, sort_keys=False, width=100, default_flow_style=None)
     PATH.write_text(text, encoding="utf-8")
+    first.cache_clear()
