@@ -1,6 +1,6 @@
 """Uses that advisories for code shared by CUDA and ROCm are about, and others beside."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
 
 BACKWARD, RENORM, EIG = (
@@ -9,6 +9,8 @@ BACKWARD, RENORM, EIG = (
 LEARNED = (False, True, True)
 HALVES, MEAN = dense(4, 32, 6, dtype="float16"), dense(4, 32, 1)
 ONE = dense(1, dtype="int64")
+EMPTY = TensorMeta("float32", (20, 0), (1, 1))
+SLICED = TensorMeta("float32", (20, 0), (8, 1))
 
 
 def _gradients(mask: tuple[bool, ...], dtype: str, rows: int) -> Node:
@@ -24,12 +26,20 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of 64 rows in half": (_gradients(LEARNED, "float16", 64), set()),
     "of the input alone": (_gradients((True, False, False), "bfloat16", 100), set()),
     "rows of no width": (
-        node(RENORM, self=dense(20, 0), indices=ONE), {"cuda-embedding-renorm-empty"},
+        node(RENORM, self=EMPTY, indices=ONE), {"cuda-embedding-renorm-empty"},
     ),
+    "no columns of a wider table": (node(RENORM, self=SLICED, indices=ONE), set()),
     "rows of one number": (node(RENORM, self=dense(20, 1), indices=ONE), set()),
     "no rows of no width": (
-        node(RENORM, self=dense(20, 0), indices=dense(0, dtype="int64")), set(),
+        node(RENORM, self=EMPTY, indices=dense(0, dtype="int64")), set(),
     ),
+    "polygamma of order 200": (
+        node("aten::polygamma", n=200, self=dense(4)), {"cuda-polygamma-high"},
+    ),
+    "polygamma of order 50 in float64": (
+        node("aten::polygamma", n=50, self=dense(4, dtype="float64")), set(),
+    ),
+    "polygamma of order 3": (node("aten::polygamma", n=3, self=dense(4)), set()),
     "many small matrices": (node(EIG, self=dense(512, 3, 3)), {"cuda-eig-batch-slow"}),
     "a small matrix": (node(EIG, self=dense(3, 3)), set()),
     "many larger matrices": (node(EIG, self=dense(512, 40, 40)), set()),
