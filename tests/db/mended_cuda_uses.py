@@ -6,6 +6,8 @@ from tests.db.calls import dense, node
 BACKWARD, RENORM, EIG = (
     "aten::native_layer_norm_backward", "aten::embedding_renorm_", "aten::linalg_eig"
 )  # fmt: skip
+POWER, ENLARGED = "aten::pow.Tensor_Tensor", "aten::upsample_bicubic2d_backward"
+NUMBER = TensorMeta("int64", (), (), host=True)
 LEARNED = (False, True, True)
 HALVES, MEAN = dense(4, 32, 6, dtype="float16"), dense(4, 32, 1)
 ONE = dense(1, dtype="int64")
@@ -43,4 +45,34 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "many small matrices": (node(EIG, self=dense(512, 3, 3)), {"cuda-eig-batch-slow"}),
     "a small matrix": (node(EIG, self=dense(3, 3)), set()),
     "many larger matrices": (node(EIG, self=dense(512, 40, 40)), set()),
+    "integers to the power of a tensor of the host": (
+        node(POWER, self=dense(4, dtype="int8"), exponent=NUMBER), {"cuda-pow-negative-tensor"},
+    ),
+    "numbers to the power of a tensor of the host": (
+        node(POWER, self=dense(4), exponent=NUMBER), set(),
+    ),
+    "integers to the power of integers": (
+        node(POWER, self=dense(4, dtype="int8"), exponent=dense(4, dtype="int8")), set(),
+    ),
+    "places of a picture in half": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 192, 192, dtype="float16"),
+             grid=dense(1, 9, 9, 2, dtype="float16")),
+        {"cuda-grid-sample-half"},
+    ),
+    "places of a picture": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 192, 192), grid=dense(1, 9, 9, 2)), set(),
+    ),
+    "gradients of a much enlarged picture in half": (
+        node(ENLARGED, grad_output=dense(2, 2, 128, 128, dtype="float16"),
+             input_size=(2, 2, 1, 1)),
+        {"cuda-upsample-gradients-half"},
+    ),
+    "gradients of a picture of twice the size in half": (
+        node(ENLARGED, grad_output=dense(2, 3, 128, 128, dtype="float16"),
+             input_size=(2, 3, 64, 64)),
+        set(),
+    ),
+    "gradients of a much enlarged picture": (
+        node(ENLARGED, grad_output=dense(2, 2, 128, 128), input_size=(2, 2, 1, 1)), set(),
+    ),
 }  # fmt: skip
