@@ -1,7 +1,7 @@
 """What users of AMD's and NVIDIA's GPUs met, by searches of threads of the fifth round."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from tests.user_controls.control import Learned
@@ -59,6 +59,12 @@ QUERIES = (
     "very slow bfloat16 no engine found torch 2.8 2.9 2.10 video VAE",
     "CUDA AMP bf16 Unexpected floating ScalarType in at::autocast::prioritize index_put fix "
     "bfloat16 promote",
+    "\"not implemented for 'BFloat16'\" CUDA kernel RuntimeError torch 2.6 2.7 2.8 2.9 cuda GPU "
+    "operator missing bfloat16",
+    "[ROCm] wrong gradient or NaN in backward on AMD gfx90a gfx942: embedding, layer_norm, "
+    "group_norm, batch_norm, conv, gelu, cross_entropy pytorch fix 2024 2025 2026",
+    "works now on ROCm after upgrading PyTorch, confirmed fixed on MI250 MI300X 7900 XTX: sort, "
+    "cumsum, masked_fill, interpolate, embedding, bf16 conv",
 )
 A100, T4 = "nvidia-a100", "nvidia-t4"
 
@@ -170,6 +176,34 @@ REPORTS = (
         (torch.ones(1, 3, 8, 8), torch.zeros(1, 4, 4, 2)),
         ("aten::grid_sampler", "aten::grid_sampler_2d"),
     ),
+    Report(
+        "CUDA: a GRU in bfloat16", "pytorch/pytorch#116927", 25,
+        '"_thnn_fused_gru_cell_cuda" is not implemented for BFloat16 with torch 2.2.1',
+        f"{A100}@2.2.2", Met.REFUSED, Because.DTYPE,
+        nn.GRU(4, 4).bfloat16(), (torch.ones(3, 2, 4, dtype=BRAIN),),
+        ("aten::gru", "aten::_thnn_fused_gru_cell"), mended={f"{A100}@2.4.1": Met.WORKS},
+    ),
+    Report(
+        "CUDA: replicated ends in bfloat16", "alibaba/Tora#34", 25,
+        '"replication_pad1d_cuda" is not implemented for BFloat16; torch 2.4 runs it',
+        f"{A100}@2.2.2", Met.REFUSED, Because.DTYPE,
+        lambda x: F.pad(x, (1, 1), mode="replicate"), (torch.ones(1, 2, 8, dtype=BRAIN),),
+        ("aten::replication_pad1d", "aten::pad"), mended={f"{A100}@2.4.1": Met.WORKS},
+    ),
+    Report(
+        "CUDA: a triangle in bfloat16", "deepseek-ai/DeepSeek-VL#52", 25,
+        '"triu_tril_cuda_template" is not implemented for BFloat16 with torch 2.0.1',
+        f"{A100}@2.0.1", Met.REFUSED, Because.DTYPE,
+        torch.triu, (torch.ones(4, 4, dtype=BRAIN),), ("aten::triu",),
+    ),
+    Report(
+        "RDNA3: gradients of rms_norm", "pytorch/pytorch#190828", 26,
+        "gradients of the weight are far too large with torch 2.12, in bfloat16 and in float32",
+        "amd-rx7900xt@2.12.1", Met.WRONG, Because.CHIP,
+        Learned(lambda weight, x: F.rms_norm(x, (64,), weight), torch.ones(64).bfloat16()),
+        (torch.ones(256, 64, dtype=BRAIN),),
+        ("aten::_fused_rms_norm_backward", "aten::rms_norm"), training=True,
+    ),
 )  # fmt: skip
 
 _LEFT_OUT = {
@@ -199,6 +233,11 @@ _LEFT_OUT = {
         pytorch/pytorch#127176 pytorch/pytorch#169930 pytorch/pytorch#96626
         pytorch/pytorch#132045 pytorch/pytorch#122274 rusty1s/pytorch_scatter#279
         pytorch/pytorch#6688 pytorch/pytorch#58861 ModelTC/LightX2V#860 pytorch/pytorch#191125
+        chijames/KERPLE#5 pytorch/pytorch#23149 pytorch/pytorch#108940 karpathy/nanoGPT#277
+        rusty1s/pytorch_cluster#203 pytorch/pytorch#117961 pytorch/pytorch#134607
+        pytorch/pytorch#183864 pytorch/pytorch#183861 pytorch/pytorch#184826
+        ROCm/pytorch#3425 pytorch/pytorch#136291 ROCm/pytorch#2570 ROCm/pytorch#2571
+        ROCm/pytorch#2389 pytorch/pytorch#194447
     """,
     Why.UNCONFIRMED: """
         pytorch/pytorch#111457 pytorch/pytorch#153187 pytorch/pytorch#148321
@@ -212,7 +251,7 @@ _LEFT_OUT = {
         billwuhao/ComfyUI_ACE-Step#10 kijai/ComfyUI-WanVideoWrapper#656 xb534/SED#31
         ROCm/TheRock#2847 Comfy-Org/ComfyUI#3698
         numz/ComfyUI-SeedVR2_VideoUpscaler#265 numz/ComfyUI-SeedVR2_VideoUpscaler#414
-        VAST-AI-Research/TriplaneGaussian#26
+        VAST-AI-Research/TriplaneGaussian#26 pytorch/pytorch#138764 pytorch/pytorch#161054
     """,
     Why.NO_TARGET: """
         ROCm/AMDMIGraphX#669 ROCm/rocBLAS#1680 Schaka/rocm-gfx803#2
@@ -240,7 +279,8 @@ _LEFT_OUT = {
         pytorch/pytorch#74487 pytorch/pytorch#31144 pytorch/pytorch#41382
         pytorch/pytorch#51933 pytorch/pytorch#61522 spurra/vae-hands-3d#6
         csarofeen/pytorch#1142 pytorch/pytorch#95365 csarofeen/pytorch#1091
-        csarofeen/pytorch#2115 pytorch/executorch#4975
+        csarofeen/pytorch#2115 pytorch/executorch#4975 pytorch/pytorch#67689
+        pytorch/pytorch#16919 ROCm/MIOpen#2342 pytorch/pytorch#18675
     """,
     Why.OTHERS: """
         ROCm/Tensile#2071 ROCm/composable_kernel#831 tensor4all/tenferro-rs#1363
@@ -261,7 +301,7 @@ _LEFT_OUT = {
         akshaydudhane16/Burstormer#19 ROCm/hipBLAS#335 ROCm/hipSOLVER#141 ROCm/hipSOLVER#385
         tensorflow/tensorflow#54084 Gadersd/stable-diffusion-burn#8
         Gadersd/stable-diffusion-burn#2 erew123/alltalk_tts#397 karpathy/nanochat#512
-        pytorch/pytorch#197094 pytorch/pytorch#106751 pytorch/pytorch#105440
+        pytorch/pytorch#197094 pytorch/pytorch#106751 pytorch/pytorch#105440 ROCm/pytorch#2325
     """,
 }
 LEFT_OUT = tuple(
