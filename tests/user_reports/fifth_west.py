@@ -237,7 +237,7 @@ _LEFT_OUT = {
         rusty1s/pytorch_cluster#203 pytorch/pytorch#117961 pytorch/pytorch#134607
         pytorch/pytorch#183864 pytorch/pytorch#183861 pytorch/pytorch#184826
         ROCm/pytorch#3425 pytorch/pytorch#136291 ROCm/pytorch#2570 ROCm/pytorch#2571
-        ROCm/pytorch#2389 pytorch/pytorch#194447
+        ROCm/pytorch#2389 pytorch/pytorch#194447 ROCm/MIOpen#2342 pytorch/pytorch#18675
     """,
     Why.UNCONFIRMED: """
         pytorch/pytorch#111457 pytorch/pytorch#153187 pytorch/pytorch#148321
@@ -280,7 +280,7 @@ _LEFT_OUT = {
         pytorch/pytorch#51933 pytorch/pytorch#61522 spurra/vae-hands-3d#6
         csarofeen/pytorch#1142 pytorch/pytorch#95365 csarofeen/pytorch#1091
         csarofeen/pytorch#2115 pytorch/executorch#4975 pytorch/pytorch#67689
-        pytorch/pytorch#16919 ROCm/MIOpen#2342 pytorch/pytorch#18675
+        pytorch/pytorch#16919
     """,
     Why.OTHERS: """
         ROCm/Tensile#2071 ROCm/composable_kernel#831 tensor4all/tenferro-rs#1363
