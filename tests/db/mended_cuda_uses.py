@@ -75,4 +75,8 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of a much enlarged picture": (
         node(ENLARGED, grad_output=dense(2, 2, 128, 128), input_size=(2, 2, 1, 1)), set(),
     ),
+    "very many numbers sorted": (
+        node("aten::sort", self=dense(2**18 + 1, 8192, dtype="float16")), {"rocm-sort-large"},
+    ),
+    "numbers sorted": (node("aten::sort", self=dense(4, 8192, dtype="float16")), set()),
 }  # fmt: skip
