@@ -131,7 +131,8 @@ runs. *false alarm*: it says that it does not, where users saw it run (a release
 def main() -> None:
     """Write the page."""
     if "--first" in sys.argv[1:]:
-        new = [name for name in reports() if name not in kept.first()]
+        known = kept.first()
+        new = [name for name in reports() if name not in known]
         kept.add({name: answers_of(name) for name in new})
     PATH.write_text(page(), encoding="utf-8")
 
