@@ -73,8 +73,8 @@ def _history(folder: Path) -> Iterable[str]:
     yield from yaml_writer.section("sources", {"wheels": _source(folder, versions[-1])})
     yield from yaml_writer.section("overloads", spans)
     yield "# Torch versions in which an overload was not the composite yet that it is now: a device"
-    yield "# had to have a kernel of its own, as the CPU had (`cpu`). Those for lists of tensors are"
-    yield "# left out, for Python asks only some devices for them."
+    yield "# had to have a kernel of its own, as the CPU had (`cpu`). Those for lists of tensors"
+    yield "# are left out, for Python asks only some devices for them."
     yield from yaml_writer.section("whole", _whole(folder))
     yield from yaml_writer.end()
 
