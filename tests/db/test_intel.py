@@ -234,6 +234,29 @@ def test_kernels_run_the_dtypes_that_their_code_is_made_for(
     assert (resolution.verdict, resolution.confidence) == (verdict, Confidence.HIGH)
 
 
+@pytest.mark.parametrize(
+    ("op", "rate", "scale", "verdict"),
+    [
+        ("aten::_fused_sgd_", None, "device", Verdict.NATIVE),
+        ("aten::_fused_sgd_", None, "host", Verdict.UNSUPPORTED),
+        ("aten::_fused_adam_.tensor_lr", "device", "host", Verdict.UNSUPPORTED),
+        ("aten::_fused_adam_.tensor_lr", "host", "host", Verdict.NATIVE),
+    ],
+)
+def test_fused_optimizers_want_the_scale_on_the_gpu(
+    database: Database, op: str, rate: str | None, scale: str, verdict: Verdict
+) -> None:
+    """Not where Adam's rate is on the host: its numbers are read there before."""
+    given = {"grad_scale": scale, **({"lr": rate} if rate else {})}
+    numbers = [
+        (name, TensorMeta("float32", (), (), host=place == "host")) for name, place in given.items()
+    ]
+    tensors = (TensorMeta("float32", (8, 8), (8, 1)),)
+    node = Node(OpName.parse(op), (("self", tensors), *numbers))
+    found = Walk([node], matrix(database, "intel-max@2.14.1"), "2.13.0").resolution(0)
+    assert found.verdict is verdict
+
+
 @pytest.mark.parametrize(("rank", "verdict"), [(12, Verdict.NATIVE), (13, Verdict.UNSUPPORTED)])
 def test_kernels_of_indices_take_twelve_dimensions(
     database: Database, rank: int, verdict: Verdict
