@@ -55,6 +55,7 @@ def build_matrix(
         conditions=conditions_by_operator(target, release.data, cited),
         fallback=_fallback(vendor, method),
         history=tables.history,
+        whole=tables.whole,
         extensions=tables.extensions,
         advisories=advisories(target, release.data, cited, paired=paired),
         database_digest=sha256(digests).hexdigest()[:16],

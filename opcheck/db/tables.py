@@ -30,7 +30,7 @@ from opcheck.db.schema.tables import (
 )
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.lang.sentence import from_data
-from opcheck.model.matrix import Choice, Earlier, Inherited, SparseKernels
+from opcheck.model.matrix import Choice, Earlier, Inherited, SparseKernels, Whole
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Method
@@ -150,6 +150,17 @@ class Tables(Struct, frozen=True, dict=True):
         """First and last torch, ``major.minor``, of every aten overload."""
         spans = self._history.data["overloads"]
         return LazyMapping(spans, lambda _, span: (span[0], span[-1]))
+
+    @cached_property
+    def whole(self) -> Mapping[str, Whole]:
+        """In which torch versions a composite of today was none yet."""
+        said = self._history.data.get("whole", {})
+
+        def read(_: str, of: Mapping[str, Any]) -> Whole:
+            first, last = of["torch"]
+            return Whole(first, last, of["cpu"])
+
+        return LazyMapping(said, read)
 
     @cached_property
     def extensions(self) -> Mapping[str, bool]:
@@ -291,7 +302,9 @@ def _holds(row: Mapping[str, Any], target: Target) -> bool:
     vendors = row.get("vendors")
     of_target = target.device_type in row["devices"]
     named = vendors is None or target.vendor in vendors
-    return of_target and named and version_key(target.torch) >= version_key(row.get("since", "0"))
+    torch = version_key(target.torch)
+    since, until = (version_key(row.get(name, target.torch)) for name in ("since", "until"))
+    return of_target and named and since <= torch <= until
 
 
 def _choices(cited: Citations, op: str, rows: list[Mapping[str, Any]]) -> tuple[Choice, ...]:

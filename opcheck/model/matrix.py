@@ -163,6 +163,15 @@ class Earlier(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
+class Whole(Struct, frozen=True):
+    """In which torch versions, ``major.minor``, an overload was no composite yet."""
+
+    first: str
+    last: str
+    cpu_kernel: bool
+    """Whether a CPU had a kernel of its own for it."""
+
+
 class Transfers(Struct, frozen=True):
     """Which dtypes a backend of ``torch.distributed`` sends; for any other one it raises."""
 
@@ -287,6 +296,8 @@ class SupportMatrix(Struct, frozen=True):
     """What PyTorch has for the overloads that ``choices`` ask for, which no trace shows."""
     inherits: frozenset[Composite] = frozenset(Composite)
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
+    whole: Mapping[str, Whole] = field(default_factory=dict)
+    """Overloads that older torch versions had without the composite that they are now."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """Overload -> what a torch called that does not have it yet."""
     collectives: Mapping[str, Collective] = field(default_factory=dict)

@@ -1,5 +1,7 @@
 """Whether the target's torch has an overload, and whether device or host have a kernel for it."""
 
+from msgspec.structs import replace
+
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Earlier, Entry, SupportMatrix
 from opcheck.model.trace import AsOlder, Composite, Node, OpName
@@ -28,10 +30,22 @@ def absent_from(matrix: SupportMatrix, op: OpName) -> str:
 
 
 def earlier(matrix: SupportMatrix, op: OpName) -> Earlier | None:
-    """What the target's torch calls in place of an overload that it does not have yet."""
-    seen = matrix.history.get(str(op))
-    older = seen is not None and number(matrix.target.torch) < number(seen[0])
+    """What the target's torch calls in place of one that it has not yet, or not as a composite."""
+    seen, torch = matrix.history.get(str(op)), number(matrix.target.torch)
+    without = matrix.whole.get(str(op))
+    older = seen is not None and torch < number(seen[0])
+    older = older or (without is not None and torch <= number(without.last))
     return matrix.earlier.get(str(op)) if older else None
+
+
+def whole(node: Node, matrix: SupportMatrix) -> Node | None:
+    """The call as a torch has it that lacks the composite; None where the target's has it."""
+    seen = matrix.whole.get(str(node.op))
+    if seen is None or only_on_host(node):
+        return None
+    if not number(seen.first) <= number(matrix.target.torch) <= number(seen.last):
+        return None
+    return replace(node, composite=None, cpu_kernel=seen.cpu_kernel)
 
 
 def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:

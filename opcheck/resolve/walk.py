@@ -140,6 +140,10 @@ class Walk:
             yield Step(Sentence("torch: {said}", said=absent))
             yield self._in_older_torch(node, absent)
             return
+        whole = kernels.whole(node, self.matrix)
+        if whole is not None:
+            yield from self._of_whole(node, whole)
+            return
         if node.composite in self.matrix.inherits:
             yield self._composite(node)
             return
@@ -149,6 +153,16 @@ class Walk:
             yield Step(_BACKEND, resolution)
             return
         yield kernels.of_host(node, self.matrix)
+
+    def _of_whole(self, node: Node, whole: Node) -> Iterator[Step]:
+        """What is asked about a composite of today that the target's torch has none for."""
+        torch = self.matrix.target.torch
+        absent = Sentence("composite: torch {version} has none yet", version=torch)
+        yield Step(absent)
+        if earlier(self.matrix, node.op) is not None:
+            yield self._in_older_torch(node, absent)
+        else:
+            yield kernels.of_host(whole, self.matrix)
 
     def unseen(self, call: Node) -> Resolution:
         """The resolution of a call that is in no trace: tables say what it runs as."""

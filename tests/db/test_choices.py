@@ -116,6 +116,16 @@ def test_what_a_cpu_runs_of_a_list_is_what_the_dispatcher_says() -> None:
                 assert inherited[op].cpu_kernel == has(op, "CPU") or only_raises(op), op
 
 
+def test_a_way_counts_up_to_the_last_torch_that_goes_it() -> None:
+    table = TABLES.choices("2.13")
+    assert table is not None
+    ways = [
+        choices_of(Target("intel", "max", "1", version, "xpu"), table.data)
+        for version in ("2.4", "2.5")
+    ]
+    assert ["aten::_embedding_bag_backward" in found for found in ways] == [True, False]
+
+
 def test_a_way_counts_from_the_first_torch_that_goes_it() -> None:
     table = TABLES.choices("2.13")
     assert table is not None

@@ -57,6 +57,10 @@ CALLS: tuple[tuple[str, Node, list[tuple[str, Verdict]]], ...] = (
     ("nvidia-h100", node("aten::scatter_reduce.two", self=X, reduce="sum"), []),
     ("intel-max@2.5.1", node("aten::scatter_reduce.two", self=X, reduce="sum"), ERROR),
     ("intel-max@2.6.0", node("aten::scatter_reduce.two", self=X, reduce="sum"), []),
+    ("intel-max@2.11.0", node("aten::scatter_reduce.two", self=COUNTS, reduce="sum"), ERROR),
+    ("intel-max@2.11.0", node("aten::scatter_reduce.two", self=X, reduce="sum"), []),
+    ("intel-max@2.11.0", node("aten::scatter_add", self=COUNTS), ERROR),
+    ("intel-max@2.12.1", node("aten::scatter_add", self=COUNTS), []),
     ("intel-max@2.11.0", node("aten::reflection_pad2d_backward", grad_output=X), ERROR),
     ("intel-max@2.12.1", node("aten::reflection_pad2d_backward", grad_output=X), []),
 )

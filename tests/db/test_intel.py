@@ -189,9 +189,10 @@ def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
         ("intel-max@2.13.0", "aten::angle", "bfloat16", Verdict.UNSUPPORTED),
         ("intel-max@2.13.0", "aten::angle", "float32", Verdict.NATIVE),
         ("intel-max@2.13.0", "aten::mm", "int64", Verdict.UNSUPPORTED),
-        # XPU's own list of that release, where CUDA takes complex numbers
-        ("intel-max@2.13.0", "aten::logaddexp", "complex64", Verdict.UNSUPPORTED),
-        ("intel-max@2.12.1", "aten::logaddexp", "complex64", Verdict.NATIVE),
+        # by the code, whatever the list of tests says
+        ("intel-max@2.10.0", "aten::logaddexp", "complex64", Verdict.UNSUPPORTED),
+        ("intel-max@2.11.0", "aten::logaddexp", "complex64", Verdict.NATIVE),
+        ("intel-max@2.13.0", "aten::logaddexp", "complex64", Verdict.NATIVE),
         # beside CUDA's, since the branch of 2.9
         ("intel-max@2.9.1", "aten::histc", "float16", Verdict.NATIVE),
         ("intel-max@2.8.0", "aten::histc", "float16", Verdict.UNSUPPORTED),
@@ -231,6 +232,29 @@ def test_kernels_run_the_dtypes_that_their_code_is_made_for(
 ) -> None:
     resolution = _resolution(database, "intel-max@2.14.1", op, dtype)
     assert (resolution.verdict, resolution.confidence) == (verdict, Confidence.HIGH)
+
+
+@pytest.mark.parametrize(
+    ("op", "rate", "scale", "verdict"),
+    [
+        ("aten::_fused_sgd_", None, "device", Verdict.NATIVE),
+        ("aten::_fused_sgd_", None, "host", Verdict.UNSUPPORTED),
+        ("aten::_fused_adam_.tensor_lr", "device", "host", Verdict.UNSUPPORTED),
+        ("aten::_fused_adam_.tensor_lr", "host", "host", Verdict.NATIVE),
+    ],
+)
+def test_fused_optimizers_want_the_scale_on_the_gpu(
+    database: Database, op: str, rate: str | None, scale: str, verdict: Verdict
+) -> None:
+    """Not where Adam's rate is on the host: its numbers are read there before."""
+    given = {"grad_scale": scale, **({"lr": rate} if rate else {})}
+    numbers = [
+        (name, TensorMeta("float32", (), (), host=place == "host")) for name, place in given.items()
+    ]
+    tensors = (TensorMeta("float32", (8, 8), (8, 1)),)
+    node = Node(OpName.parse(op), (("self", tensors), *numbers))
+    found = Walk([node], matrix(database, "intel-max@2.14.1"), "2.13.0").resolution(0)
+    assert found.verdict is verdict
 
 
 @pytest.mark.parametrize(("rank", "verdict"), [(12, Verdict.NATIVE), (13, Verdict.UNSUPPORTED)])

@@ -8,6 +8,7 @@ from opcheck.db.store import Database
 from opcheck.db.tables import OperatorFacts
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
+from opcheck.model.matrix import Whole
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Composite, OpName
 from opcheck.model.verdict import Confidence, Method, Verdict
@@ -24,6 +25,13 @@ def test_facts_of_some_overloads(database: Database) -> None:
     assert facts["aten::gelu.out"] == OperatorFacts(None, True)
     assert facts["aten::_scaled_dot_product_efficient_attention"] == OperatorFacts(None, False)
     assert len(facts) == 3110
+
+
+def test_composites_that_older_torch_versions_had_as_kernels_alone(database: Database) -> None:
+    whole = database.tables.whole
+    assert whole["aten::_grouped_mm"] == Whole("2.8", "2.8", cpu_kernel=False)
+    assert whole["aten::argsort.stable"] == Whole("2.0", "2.4", cpu_kernel=True)
+    assert "aten::_foreach_add.List" not in whole
 
 
 def test_the_nearest_table_serves_other_versions(database: Database) -> None:

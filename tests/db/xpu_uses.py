@@ -151,6 +151,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::lstm.input", input=dense(100, 2, 8), batch_first=True),
         set(),
     ),
+    "medians of rows": (
+        node("aten::median.dim", self=dense(8, 1024), dim=1),
+        {"xpu-median-slow"},
+    ),
+    "medians of a few rows": (
+        node("aten::median.dim", self=dense(8, 64), dim=1),
+        set(),
+    ),
     "a sum with a product of bytes": (
         node("aten::addmm", mat1=dense(4, 4, dtype="uint8")),
         {"xpu-products-int8"},

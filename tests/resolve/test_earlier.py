@@ -3,9 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.model.matrix import Earlier, SupportMatrix
+from opcheck.model.matrix import Earlier, SupportMatrix, Whole
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+from opcheck.resolve.resolution import NO_KERNEL_ANYWHERE as NOWHERE
 from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
@@ -76,6 +77,35 @@ def test_what_nobody_says_is_unknown(on: SupportMatrix, nodes: tuple[Node, ...])
 def test_one_that_was_removed_is_not_one_that_is_to_come() -> None:
     on = replace(matrix(PLAIN), history={SAFE: ("1.12", "2.8")})
     assert resolution(on).verdict is Verdict.UNKNOWN
+
+
+GROUPED = made.node("aten::grouped", 0, composite=Composite.EXPLICIT)
+WHOLE = {"aten::grouped": Whole("2.8", "2.9", cpu_kernel=False)}
+
+
+@pytest.mark.parametrize(("last", "verdict"), [("2.8", "decomposed"), ("2.9", "unsupported")])
+def test_a_composite_is_one_from_the_torch_on_that_has_it(last: str, verdict: str) -> None:
+    whole = {"aten::grouped": Whole("2.8", last, cpu_kernel=True)}
+    on = replace(made.matrix(PLAIN, fallback=made.NONE), whole=whole)
+    assert resolution(on, (NODES[0], GROUPED), 1).verdict.value == verdict
+
+
+@pytest.mark.parametrize(("cpu", "code"), [(True, "host-fallback"), (False, NOWHERE)])
+def test_the_host_runs_one_that_was_no_composite_if_it_had_a_kernel(cpu: bool, code: str) -> None:
+    whole = {"aten::grouped": Whole("2.8", "2.9", cpu_kernel=cpu)}
+    on = replace(made.matrix(PLAIN), whole=whole)
+    assert resolution(on, (NODES[0], GROUPED), 1).code == code
+
+
+def test_a_kernel_for_one_that_was_no_composite_counts() -> None:
+    on = replace(made.matrix("aten::grouped"), whole=WHOLE)
+    assert resolution(on, (NODES[0], GROUPED), 1).verdict is Verdict.NATIVE
+
+
+def test_one_that_was_no_composite_and_was_not_called_runs_as_what_was() -> None:
+    whole = {SAFE: Whole("2.8", "2.9", cpu_kernel=False)}
+    on = replace(matrix(PLAIN, first="2.8"), whole=whole)
+    assert resolution(on).leaves == {PLAIN}
 
 
 def test_a_kernel_of_the_vendor_s_own_is_asked_first() -> None:

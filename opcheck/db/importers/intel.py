@@ -195,7 +195,6 @@ def tests_of(release: str) -> cuda.Tests | None:
         alone=frozenset(said.get("alone", ())),
         skipped=frozenset(skipped),
         more={name: frozenset(more["dtypes"]) for name, more in said.get("more", {}).items()},
-        own={name: frozenset(own["dtypes"]) for name, own in said.get("own", {}).items()},
         at=(f"xpu-tests:{said['rule']}",),
     )
 

@@ -72,7 +72,27 @@ def _history(folder: Path) -> Iterable[str]:
     yield f"torch: {yaml_writer.flow([versions[0], versions[-1]])}"
     yield from yaml_writer.section("sources", {"wheels": _source(folder, versions[-1])})
     yield from yaml_writer.section("overloads", spans)
+    yield "# Torch versions in which an overload was not the composite yet that it is now: a device"
+    yield "# had to have a kernel of its own, as the CPU had (`cpu`). Those for lists of tensors"
+    yield "# are left out, for Python asks only some devices for them."
+    yield from yaml_writer.section("whole", _whole(folder))
     yield from yaml_writer.end()
+
+
+def _whole(folder: Path) -> dict[str, dict[str, Any]]:
+    """Composites of the newest torch -> torch versions that wanted a kernel for each device."""
+    versions = operator_list.versions(folder)
+    declared = {version: operator_list.functions(folder, version) for version in versions}
+    found = {}
+    for name, function in sorted(declared[versions[-1]].items()):
+        if not function.kind.startswith("Composite") or name.startswith("_foreach_"):
+            continue
+        lists = {version: listed[name] for version, listed in declared.items() if name in listed}
+        having = [version for version, was in lists.items() if not was.kind]
+        if having:
+            cpu = any(lists[version].cpu for version in having)
+            found[f"aten::{name}"] = {"torch": [having[0], having[-1]], "cpu": cpu}
+    return found
 
 
 def _generated(folder: Path, known: set[str]) -> dict[str, tuple[str, str]]:

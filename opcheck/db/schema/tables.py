@@ -82,7 +82,8 @@ HISTORY_FILE = Record(
         "torch": VERSIONS,
         "overloads": MapOf(ListOf(Text(), least=1)),
         "complete": COMPLETE,
-    }
+    },
+    {"whole": MapOf(Record({"torch": VERSIONS, "cpu": Flag()}))},
 )
 OPERATORS_FILE = Record(
     {
@@ -124,6 +125,7 @@ _CHOICE = Record(
     {
         "vendors": TEXTS,
         "since": Text(),
+        "until": Text(),
         "when": ListOf(TEST),
         "asks": TEXTS,
         "backward": TEXTS,

@@ -61,8 +61,6 @@ class Tests(Struct, frozen=True):
     """Tests that do not run, by their names with underscores."""
     more: Mapping[str, frozenset[str]] = {}
     """By test: dtypes that work beside CUDA's."""
-    own: Mapping[str, frozenset[str]] = {}
-    """By test: the dtypes that are listed instead."""
     at: tuple[str, ...] = ()
     """What is cited beside the tests themselves."""
 
@@ -71,7 +69,7 @@ class Tests(Struct, frozen=True):
         name = test["op"].partition("|")[0]
         if (self.alone and name not in self.alone) or _flat(test["op"]) in self.skipped:
             return None
-        return self.own.get(name) or frozenset(test["cuda"]) | self.more.get(name, frozenset())
+        return frozenset(test["cuda"]) | self.more.get(name, frozenset())
 
 
 _CUDA = Tests()
