@@ -22,6 +22,7 @@ ROOMS = tuple(
         "third_more", "third_rest",
         "fourth_intel", "fourth_west", "fourth_apple", "fourth_east",
         "fourth_kernels", "fourth_more", "fourth_rest",
+        "fifth_graph",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
