@@ -117,6 +117,9 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "attention of float64 under a mask": (
         node(SDPA, query=dense(1, 4, 8, 16, dtype="float64"), attn_mask=dense(8, 8)), set(),
     ),
+    "attention of no heads under a mask": (
+        node(SDPA, query=dense(4, 8, 16), attn_mask=dense(8, 8)), set(),
+    ),
     "attention without a mask": (
         node(SDPA, query=QUERY, key=QUERY, value=QUERY, attn_mask=None), set(),
     ),
