@@ -163,3 +163,23 @@ def test_a_live_module_is_scanned_in_training_and_left_as_it_is() -> None:
 def test_a_source_takes_no_function_as_its_loss(file: str) -> None:
     with pytest.raises(UsageError, match="takes no function as its loss"):
         opcheck.scan(f"{file}:net", targets=["ascend-910b"], train=True, loss=torch.sum)
+
+
+class Drops(nn.Module):
+    """A layer, and a tenth of its result dropped, by the operator itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(6, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.native_dropout(self.layer(x), 0.1, True)[0]
+
+
+@pytest.mark.slow
+def test_dropout_of_a_layer_passes_by_the_kernel_that_tpus_have_of_it() -> None:
+    layer, target = nn.Sequential(nn.Linear(6, 6), nn.Dropout(0.1)), "google-tpu-v5e@r2.9"
+    for module, code in ((layer, "chosen-by-device"), (Drops(), "tpu-native-dropout")):
+        report = opcheck.scan(module.train(), torch.ones(4, 6), targets=[target], train=True)
+        codes = {f.op: f.reason.code for f in report.targets[0].findings}
+        assert codes["aten::native_dropout"] == code

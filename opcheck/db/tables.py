@@ -322,4 +322,5 @@ def _choice(row: Mapping[str, Any], cited: Citations) -> Choice:
         renames=row.get("renames", {}),
         casts=row.get("casts", {}),
         backward=tuple(row.get("backward", ())),
+        inside=row.get("inside", ""),
     )

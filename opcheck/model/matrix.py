@@ -138,6 +138,9 @@ class Choice(Struct, frozen=True):
     where ``asks`` is None."""
     backward: tuple[str, ...] = ()
     """Overloads that compute the gradient of what is asked for, which get its arguments, too."""
+    inside: str = ""
+    """The composite that goes this way though the device has a kernel of the overload, too, which
+    only direct calls reach."""
 
     def __hash__(self) -> int:
         return hash((self.asks, self.predicates, self.text))

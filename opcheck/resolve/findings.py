@@ -48,8 +48,13 @@ def resolved_calls(trace: Trace, walk: Walk) -> Iterator[ResolvedCall]:
     that are harmed in a way that none of their parts tells of.
     """
     told: set[tuple[str, str, str, int]] = set()
+    composites: dict[tuple[str, str, int], set[str]] = {}
+    for use in trace.taken_apart:
+        composites.setdefault(_line(use), set()).add(str(trace.nodes[use.node].op))
     for use in trace.uses:
-        resolution = walk.resolution(use.node)
+        around = composites.get(_line(use), ())
+        inside = walk.inside_composite(trace.nodes[use.node], around) if around else None
+        resolution = inside or walk.resolution(use.node)
         if trace.taken_apart and resolution.harmful:
             told.add((resolution.code, *_line(use)))
         yield ResolvedCall(use, trace.nodes[use.node], resolution)

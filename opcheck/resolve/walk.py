@@ -6,7 +6,7 @@ what it runs as. Else the vendor's fallback, if a CPU kernel exists. Else nothin
 conditions may make it worse.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -74,6 +74,11 @@ class Walk:
         if way is not None and way.wants_change and way.severity > worst.severity:
             return way
         return None if worst is plain else worst
+
+    def inside_composite(self, node: Node, composites: Collection[str]) -> Resolution | None:
+        """Where one of these composites, of which a call is a part, goes instead of its kernel."""
+        choices = self.matrix.choices.get(str(node.op), ())
+        return chosen(node, self) if any(c.inside in composites for c in choices) else None
 
     def _worst(
         self, node: Node, plain: Resolution, matched: Iterable[tuple[Condition, str]]

@@ -4,6 +4,8 @@ from opcheck.model.trace import Node
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import HALF, giving
 
+SDPA = "aten::scaled_dot_product_attention"
+QUERY = dense(1, 4, 8, 16)
 MASK = dense(4, 5, dtype="bool")
 INDEX = dense(7, dtype="int64")
 USES: dict[str, tuple[Node, set[str]]] = {
@@ -107,5 +109,22 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a real power of complex numbers": (
         node("aten::pow.Tensor_Tensor", self=dense(4, dtype="complex64"), exponent=dense(4)),
         {"tensorrt-complex-parts", "tensorrt-complex-beside-real"},
+    ),
+    "attention under a mask": (
+        node(SDPA, query=QUERY, key=QUERY, value=QUERY, attn_mask=dense(8, 8)),
+        {"tensorrt-attention-mask-dropped"},
+    ),
+    "attention of float64 under a mask": (
+        node(SDPA, query=dense(1, 4, 8, 16, dtype="float64"), attn_mask=dense(8, 8)), set(),
+    ),
+    "attention of no heads under a mask": (
+        node(SDPA, query=dense(4, 8, 16), attn_mask=dense(8, 8)), set(),
+    ),
+    "attention without a mask": (
+        node(SDPA, query=QUERY, key=QUERY, value=QUERY, attn_mask=None), set(),
+    ),
+    "the kernel of attention under a mask": (
+        node("aten::_scaled_dot_product_efficient_attention", query=QUERY, attn_bias=dense(8, 8)),
+        {"tensorrt-attention-mask-dropped"},
     ),
 }  # fmt: skip

@@ -133,6 +133,7 @@ _CHOICE = Record(
         "preferred": Flag(),
         "confidence": Text(frozenset(Confidence)),
         "renames": MapOf(Text()),
+        "inside": Text(),
     },
 )
 CHOICES_FILE = Record(
