@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from opcheck.sandbox.parent.preloaded import loaded_once
 from tests.model_reports import (
     collective,
     compiled,
@@ -66,7 +67,7 @@ def keep_first() -> None:
     for report in EVERY:
         if report.name not in kept:
             kept[report.name] = dict(answers_now(report))
-    FIRST.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+            FIRST.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
 
 
 def page(now: Mapping[str, Judged]) -> str:
@@ -156,9 +157,10 @@ _COUNTS = """## The {sample} sample, when first tried
 
 def main() -> None:
     """Write the page."""
-    if "--first" in sys.argv[1:]:
-        keep_first()
-    now = {report.name: judged(report, answers_now(report)) for report in EVERY}
+    with loaded_once():
+        if "--first" in sys.argv[1:]:
+            keep_first()
+        now = {report.name: judged(report, answers_now(report)) for report in EVERY}
     PATH.write_text(page(now), encoding="utf-8")
 
 

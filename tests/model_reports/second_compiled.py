@@ -3,17 +3,6 @@
 from tests.model_reports.compiled import COMPILE, HEAD, RESNET
 from tests.model_reports.report import Met, ModelReport, python
 
-_ADD = (
-    HEAD
-    + """
-class Sum(nn.Module):
-    def forward(self, a, b):
-        return a + b
-
-def model():
-    return torch.compile(Sum()), (torch.tensor([1]), torch.tensor([2]))
-"""
-)
 _BLOCK = (
     HEAD
     + """
@@ -90,11 +79,6 @@ def model():
 )
 
 REPORTS = (
-    ModelReport(
-        "MPS: a compiled sum", "pytorch/pytorch#111999",
-        "compiling raises 'NoneType' object is not callable with 2.1",
-        {"apple-mps@2.1.2": Met.REFUSED}, python(_ADD), COMPILE,
-    ),
     ModelReport(
         "Ascend: a compiled transformer", "vllm-project/vllm-omni#1108",
         "users of NPUs find that torch.compile fails, as there is no Inductor, in January 2026",
