@@ -18,13 +18,13 @@ Sources = frozenset[str]
 """Whose dtype a value has."""
 _NONE: Sources = frozenset()
 _BUILTINS = frozenset(dir(builtins))
-_METHODS = {"to": "cast", "T": "trans"}
+_METHODS = {"T": "trans"}
 """Methods of a tensor that have another name as functions."""
 _OF_POINTERS = frozenset({"load", "store", "advance", "make_block_ptr", "make_tensor_descriptor"})
 _POINTERS_AGAIN = frozenset({"advance", "make_block_ptr", "make_tensor_descriptor"})
 _OF_INT32 = frozenset({"arange", "program_id", "num_programs"})
 _OF_FLOAT32 = frozenset({"rand", "randn"})
-_WITH_DTYPE: Mapping[str, int] = {"zeros": 1, "full": 2, "cast": 1}
+_WITH_DTYPE: Mapping[str, int] = {"zeros": 1, "full": 2, "cast": 1, "to": 1}
 """Functions that are given a dtype, and at which place."""
 _OF_TWO = frozenset({"dot"})
 """Functions of two operands, where what follows them has another dtype."""

@@ -143,5 +143,9 @@ class TritonCompiler(Struct, frozen=True):
     """Why nobody has said that it is for this very target; "" where somebody has."""
 
     def operation(self, name: str) -> TritonOperation | None:
-        """What is known of a function, which ``triton.language.math`` may have as well."""
-        return self.operations.get(name) or self.operations.get(name.removeprefix("math."))
+        """What is known of a function, which ``triton.language.math`` may have as well.
+
+        The method ``to`` is the function ``cast``, which came later.
+        """
+        names = ("cast", name) if name == "to" else (name, name.removeprefix("math."))
+        return next((self.operations[each] for each in names if each in self.operations), None)

@@ -165,7 +165,38 @@ def test_what_is_in_doubt_says_why(target: str, doubt: str) -> None:
     assert found.doubt == doubt
 
 
-@pytest.mark.parametrize("target", ["ascend-310b", "ascend-910b@6.0.0", "nvidia-a100@2.1.2"])
+@pytest.mark.parametrize(
+    ("target", "name", "dtype", "refused"),
+    [
+        ("nvidia-a100@2.1.2", "atomic_add", "bfloat16", True),
+        ("nvidia-a100@2.7.1", "atomic_add", "bfloat16", True),
+        ("nvidia-a100@2.8.0", "atomic_add", "bfloat16", False),
+        ("intel-max@2.5.1", "atomic_add", "float16", False),
+        ("amd-mi250@2.8.0", "atomic_max", "float16", True),
+        ("amd-mi300x@2.8.0", "dot", "float8_e4m3fn", True),
+        ("amd-mi300x@2.9.1", "dot", "float8_e4m3fn", False),
+        ("amd-mi355@2.8.0", "dot", "float8_e4m3fn", False),
+        ("amd-mi300x@2.4.1", "to", "float32", False),
+    ],
+)
+def test_an_operation_refuses_dtypes_by_release_and_chip(
+    target: str, name: str, dtype: str, refused: bool
+) -> None:
+    found = matrix_of(target).triton
+    assert found is not None
+    operation = found.operation(name)
+    assert operation is not None
+    assert (dtype in operation.refuses) is refused
+
+
+@pytest.mark.parametrize("target", ["amd-mi300x@2.11.0", "amd-rx7900xt@2.15.0"])
+def test_amd_has_no_float8_with_a_bias_of_15(target: str) -> None:
+    found = matrix_of(target).triton
+    assert found is not None
+    assert "float8e4b15" in found.without
+
+
+@pytest.mark.parametrize("target", ["ascend-310b", "ascend-910b@6.0.0", "amd-mi250@2.1.2"])
 def test_of_others_nobody_has_said_anything(target: str) -> None:
     assert matrix_of(target).triton is None
 

@@ -56,8 +56,8 @@ def test_dtypes_are_followed_through_casts_and_accumulators() -> None:
             tl.atomic_add(c, acc.to(c.dtype.element_ty), sem="relaxed")
         """)
     assert shown(found) == [
-        "arange()", "atomic_add(c)", "cast(b)", "cast(float32)", "dot(a, float16)", "load(a)",
-        "load(b)", "sqrt(float32)", "zeros()",
+        "arange()", "atomic_add(c)", "dot(a, float16)", "load(a)", "load(b)", "sqrt(float32)",
+        "to(b)", "to(float32)", "zeros()",
     ]  # fmt: skip
     assert found.dtypes == ("float16", "float32")
     assert found.operations[1].given == (("sem", "relaxed"),)

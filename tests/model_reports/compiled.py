@@ -2,21 +2,21 @@
 
 from tests.model_reports.report import Met, ModelReport, python
 
-_COMPILE = ("torch::compile", "torch.compile")
-_HEAD = """
+COMPILE = ("torch::compile", "torch.compile")
+HEAD = """
 import torch
 from torch import nn
 """
 
 NORM = (
-    _HEAD
+    HEAD
     + """
 def model():
     return torch.compile(nn.RMSNorm(2048)), (torch.randn(2048),)
 """
 )
 RESNET = (
-    _HEAD
+    HEAD
     + """
 from torchvision.models import {name}
 
@@ -25,7 +25,7 @@ def model():
 """
 )
 LAYERS = (
-    _HEAD
+    HEAD
     + """
 class Small(nn.Module):
     def __init__(self):
@@ -41,14 +41,14 @@ def model():
 """
 )
 LAYER_NORM = (
-    _HEAD
+    HEAD
     + """
 def model():
     return torch.compile(nn.LayerNorm(768)), (torch.randn(2, 768),)
 """
 )
 FUSED = (
-    _HEAD
+    HEAD
     + """
 class Chain(nn.Module):
     def forward(self, x, y):
@@ -60,7 +60,7 @@ def model():
 """
 )
 FLOAT8 = (
-    _HEAD
+    HEAD
     + """
 class Scaled(nn.Module):
     def __init__(self):
@@ -77,7 +77,7 @@ def model():
 """
 )
 ROTARY = (
-    _HEAD
+    HEAD
     + """
 class Rotary(nn.Module):
     def forward(self, positions):
@@ -95,54 +95,54 @@ REPORTS = (
     ModelReport(
         "MPS: a compiled norm", "pytorch/pytorch#150454",
         "Inductor writes a shader of RMSNorm that is not valid, in April 2025",
-        {"apple-mps@2.7.1": Met.REFUSED}, python(NORM), _COMPILE,
+        {"apple-mps@2.7.1": Met.REFUSED}, python(NORM), COMPILE,
     ),
     ModelReport(
         "MPS: a compiled ResNet, trained", "pytorch/pytorch#161905",
         "the backward pass of a compiled ResNet-18 fails with 2.8, which runs on the CPU",
-        {"apple-mps@2.8.0": Met.REFUSED}, python(RESNET.format(name="resnet18")), _COMPILE,
+        {"apple-mps@2.8.0": Met.REFUSED}, python(RESNET.format(name="resnet18")), COMPILE,
         training=True,
     ),
     ModelReport(
         "MPS: a few compiled layers", "pytorch/pytorch#125254",
         'compiling raises "Device mps not supported" with 2.3, and works with 2.10',
         {"apple-mps@2.3.1": Met.REFUSED, "apple-mps@2.10.0": Met.WORKS},
-        python(LAYERS.format(options="")), _COMPILE,
+        python(LAYERS.format(options="")), COMPILE,
     ),
     ModelReport(
         "MPS: a compiled layer norm", "ModelCloud/GPTQModel#1684",
         "compiling fails in the lowering of mean with 2.6",
-        {"apple-mps@2.6.0": Met.REFUSED}, python(LAYER_NORM), _COMPILE,
+        {"apple-mps@2.6.0": Met.REFUSED}, python(LAYER_NORM), COMPILE,
     ),
     ModelReport(
         "MPS: a compiled ResNet of 2.0", "pytorch/pytorch#96976",
         'compiling raises "Torch not compiled with CUDA enabled" with 2.0',
-        {"apple-mps@2.0.1": Met.REFUSED}, python(RESNET.format(name="resnet50")), _COMPILE,
+        {"apple-mps@2.0.1": Met.REFUSED}, python(RESNET.format(name="resnet50")), COMPILE,
     ),
     ModelReport(
         "Ascend: compiled for dynamic shapes", "sgl-project/sglang-omni#1721",
         "torch_npu's Inductor crashes while it writes code for dynamic shapes, in September 2026",
         {"ascend-910b@26.1.0": Met.REFUSED},
-        python(LAYERS.format(options=", dynamic=True")), _COMPILE,
+        python(LAYERS.format(options=", dynamic=True")), COMPILE,
     ),
     ModelReport(
         "Ascend: compiled by default", "huggingface/transformers#37859",
         "ModernBERT, which compiles parts of itself, fails in Inductor on an NPU in April 2025",
-        {"ascend-910b@6.0.0": Met.REFUSED}, python(LAYER_NORM), _COMPILE,
+        {"ascend-910b@6.0.0": Met.REFUSED}, python(LAYER_NORM), COMPILE,
     ),
     ModelReport(
         "Arc: fused kernels", "intel/intel-xpu-backend-for-triton#7355",
         "every fused kernel fails to build on an A770 with 2.12, and builds with 2.14",
-        {"intel-arc@2.12.1": Met.REFUSED, "intel-arc@2.14.1": Met.WORKS}, python(FUSED), _COMPILE,
+        {"intel-arc@2.12.1": Met.REFUSED, "intel-arc@2.14.1": Met.WORKS}, python(FUSED), COMPILE,
     ),
     ModelReport(
         "Ampere: compiled float8 weights", "kijai/ComfyUI-WanVideoWrapper#1030",
         "float8_e4m3fn weights in a compiled model: type fp8e4nv not supported on a 3080",
-        {"nvidia-a100@2.7.1": Met.REFUSED}, python(FLOAT8), (*_COMPILE, "float8"),
+        {"nvidia-a100@2.7.1": Met.REFUSED}, python(FLOAT8), (*COMPILE, "float8"),
     ),
     ModelReport(
         "Arc: compiled float64", "pytorch/pytorch#180664",
         "a compiled rotary embedding has float64, which an A770 does not have",
-        {"intel-arc@2.11.0": Met.REFUSED}, python(ROTARY), (*_COMPILE, "float64"),
+        {"intel-arc@2.11.0": Met.REFUSED}, python(ROTARY), (*COMPILE, "float64"),
     ),
 )  # fmt: skip

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from tests.model_reports.report import Met, ModelReport, config, python
 
-_LLAMA: Mapping[str, object] = {
+LLAMA: Mapping[str, object] = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256,
     "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "vocab_size": 512, "max_position_embeddings": 256,
     "rms_norm_eps": 1e-6, "torch_dtype": "bfloat16",
 }  # fmt: skip
-_QWEN = {**_LLAMA, "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2"}
+QWEN = {**LLAMA, "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2"}
 _OSS: Mapping[str, object] = {
     "architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "hidden_size": 256,
     "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -25,8 +25,8 @@ _OSS: Mapping[str, object] = {
         ],
     },
 }  # fmt: skip
-_GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False, "sym": True}
-_NF4 = {
+GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False, "sym": True}
+NF4 = {
     "quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4",
     "bnb_4bit_compute_dtype": "bfloat16",
 }  # fmt: skip
@@ -54,80 +54,80 @@ def model():
 """
 
 
-def _llama(section: Mapping[str, object]) -> Mapping[str, object]:
-    return {**_LLAMA, "quantization_config": section}
+def llama(section: Mapping[str, object]) -> Mapping[str, object]:
+    return {**LLAMA, "quantization_config": section}
 
 
-def _qwen(section: Mapping[str, object]) -> Mapping[str, object]:
-    return {**_QWEN, "quantization_config": section}
+def qwen(section: Mapping[str, object]) -> Mapping[str, object]:
+    return {**QWEN, "quantization_config": section}
 
 
 REPORTS = (
     ModelReport(
         "XPU: GPTQ of Qwen2", "intel/torch-xpu-ops#2052",
         "GPU is required to quantize or run quantize model, in September 2025",
-        {"intel-arc@2.8.0": Met.REFUSED}, config(_qwen(_GPTQ)), ("gptq",),
+        {"intel-arc@2.8.0": Met.REFUSED}, config(qwen(GPTQ)), ("gptq",),
     ),
     ModelReport(
         "XPU: GPTQ of Qwen2.5-Omni", "intel/ipex-llm#13263",
         "GPU is required to quantize or run quantize model, in July 2025",
-        {"intel-arc@2.7.1": Met.REFUSED}, config(_qwen(_GPTQ)), ("gptq",),
+        {"intel-arc@2.7.1": Met.REFUSED}, config(qwen(GPTQ)), ("gptq",),
     ),
     ModelReport(
         "MPS: GPTQ of Mistral", "oobabooga/textgen#4302",
         "AutoGPTQ cannot be had on Apple silicon, in October 2023",
-        {"apple-mps@2.1.2": Met.REFUSED}, config(_llama(_GPTQ)), ("gptq",),
+        {"apple-mps@2.1.2": Met.REFUSED}, config(llama(GPTQ)), ("gptq",),
     ),
     ModelReport(
         "MPS: GPTQ of WizardLM", "PromtEngineer/localGPT#145",
         "AutoGPTQ does not support MPS, so that models have to be run whole",
-        {"apple-mps@2.0.1": Met.REFUSED}, config(_llama(_GPTQ)), ("gptq",),
+        {"apple-mps@2.0.1": Met.REFUSED}, config(llama(GPTQ)), ("gptq",),
     ),
     ModelReport(
         "MPS: nf4 of omost", "huchenlei/ComfyUI_omost#22",
         "No GPU found. A GPU is needed for quantization. On an M1 Max in June 2024",
-        {"apple-mps@2.3.1": Met.REFUSED}, config(_llama(_NF4)), ("bitsandbytes",),
+        {"apple-mps@2.3.1": Met.REFUSED}, config(llama(NF4)), ("bitsandbytes",),
     ),
     ModelReport(
         "MPS: 4 bits of MiniCPM", "OpenBMB/MiniCPM-V#215",
         "bitsandbytes supports CUDA alone, in June 2024, so the model does not run on an M3",
-        {"apple-mps@2.3.1": Met.REFUSED}, config(_qwen(_NF4)), ("bitsandbytes",),
+        {"apple-mps@2.3.1": Met.REFUSED}, config(qwen(NF4)), ("bitsandbytes",),
     ),
     ModelReport(
         "Ascend: nf4 of Qwen-Image", "bitsandbytes-foundation/bitsandbytes#1695",
         "bitsandbytes has no back end for NPUs: a pull request of 2025 adds one, and crashes",
-        {"ascend-910b@7.1.0": Met.REFUSED}, config(_qwen(_NF4)), ("bitsandbytes",),
+        {"ascend-910b@7.1.0": Met.REFUSED}, config(qwen(NF4)), ("bitsandbytes",),
     ),
     ModelReport(
         "A100: Llama 3.1 in FP8", "huggingface/huggingface-llama-recipes#21",
         "FP8 quantized models is only supported on GPUs with compute capability >= 9.0",
-        {"nvidia-a100@2.4.1": Met.REFUSED}, config(_llama(_FBGEMM)), ("fp8",),
+        {"nvidia-a100@2.4.1": Met.REFUSED}, config(llama(_FBGEMM)), ("fp8",),
     ),
     ModelReport(
         "Ampere: Qwen3 in FP8, of FLUX.2", "black-forest-labs/flux2#54",
         "FP8 quantized models is only supported on GPUs with compute capability >= 8.9",
-        {"nvidia-a100@2.12.1": Met.REFUSED}, config(_qwen(_FP8)), ("fp8",),
+        {"nvidia-a100@2.12.1": Met.REFUSED}, config(qwen(_FP8)), ("fp8",),
     ),
     ModelReport(
         "Ampere: Qwen3-VL in FP8", "1038lab/ComfyUI-QwenVL#28",
         "FP8 models require a GPU with Compute Capability 8.9 or higher",
-        {"nvidia-a100@2.9.1": Met.REFUSED}, config(_qwen(_FP8)), ("fp8",),
+        {"nvidia-a100@2.9.1": Met.REFUSED}, config(qwen(_FP8)), ("fp8",),
     ),
     ModelReport(
         "RX 7900: 8 bits of OPT", "ROCm/bitsandbytes#41",
         "inference in 8 bits fails on gfx1100, where 4 bits run",
-        {"amd-rx7900xt@2.4.1": Met.REFUSED}, config(_llama(_INT8)), ("bitsandbytes",),
+        {"amd-rx7900xt@2.4.1": Met.REFUSED}, config(llama(_INT8)), ("bitsandbytes",),
     ),
     ModelReport(
         "MI210: 8 bits", "bitsandbytes-foundation/bitsandbytes#1245",
         "bitsandbytes of June 2024 takes ROCm 6.1 for an old CUDA, without LLM.int8()",
-        {"amd-mi250@2.3.1": Met.REFUSED}, config(_llama(_INT8)), ("bitsandbytes",),
+        {"amd-mi250@2.3.1": Met.REFUSED}, config(llama(_INT8)), ("bitsandbytes",),
     ),
     ModelReport(
         "H100: 8 bits", "bitsandbytes-foundation/bitsandbytes#538",
         "cublasLt ran into an error: 8 bits are not supported on Hopper until the end of 2024",
         {"nvidia-h100@2.2.2": Met.REFUSED, "nvidia-h100@2.6.0": Met.WORKS},
-        config(_llama(_INT8)), ("bitsandbytes",),
+        config(llama(_INT8)), ("bitsandbytes",),
     ),
     ModelReport(
         "T4: int4 weights of torchao", "pytorch/ao#1110",

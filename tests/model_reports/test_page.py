@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.model_reports.document import PATH, SUBJECTS, answers_now, first
+from tests.model_reports.document import EVERY, PATH, answers_now, first
 from tests.model_reports.report import Answer, Judged, Met, ModelReport, judged, python
 from tests.whole import WHOLE
 
-REPORTS = {report.name: report for reports in SUBJECTS.values() for report in reports}
+REPORTS = {report.name: report for report in EVERY}
 REFUSED = Answer(False, ("bitsandbytes::gemv_4bit: no kernel",))
 
 
@@ -30,7 +30,7 @@ def test_an_answer_is_judged_by_what_users_met(met: Met, answer: Answer, expecte
 
 def test_every_report_has_its_first_answer() -> None:
     assert first().keys() == REPORTS.keys()
-    assert len(REPORTS) == sum(map(len, SUBJECTS.values()))
+    assert len(REPORTS) == len(EVERY) == len({report.thread for report in EVERY})
 
 
 SCANNED = list(REPORTS.values()) if WHOLE else list(REPORTS.values())[::6]

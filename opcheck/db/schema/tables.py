@@ -173,7 +173,7 @@ COLLECTIVES_FILE = Record(
             ListOf(
                 Record(
                     {"takes": TEXTS, "unclear": TEXTS, "at": ListOf(Text(), least=1)},
-                    {"releases": TEXTS, "methods": TEXTS},
+                    {"releases": TEXTS, "chips": TEXTS, "methods": TEXTS},
                 ),
                 least=1,
             )
