@@ -117,7 +117,7 @@ REPORTS = (
     Report(
         "MUSA: attention with a mask of four dimensions", "MooreThreads/torch_musa#45", 13,
         "attention of HuBERT ends in muDNN: internal error, 4d mask shape, on an S80 in April 2024",
-        "moorethreads-s80@1.1.0", Met.REFUSED, Because.SHAPE,
+        "moorethreads-s80@1.2.1", Met.REFUSED, Because.SHAPE,
         lambda x, mask: F.scaled_dot_product_attention(x, x, x, mask), (HEADS, MASK), ATTENTION,
     ),
     Report(
@@ -137,7 +137,7 @@ REPORTS = (
     ),
     Report(
         "NPU: gradients of attention", "MinghuasLab/flash-attention-npu#77", 27,
-        "gradients of attention are finite on a 910B with torch_npu 2.11; those of a library are not",
+        "gradients of attention are finite on a 910B with torch_npu 2.11, those of a library not",
         "ascend-910b@26.1.0", Met.WORKS, Because.OTHER,
         Learned(lambda s, x: F.scaled_dot_product_attention(x * s, x, x), torch.ones(())),
         (HEADS.bfloat16(),), ATTENTION, training=True,
