@@ -334,8 +334,8 @@ class Mode(Predicate, frozen=True):
 
     ``deterministic``: ``error`` or ``warn``, as ``torch.use_deterministic_algorithms`` has it.
     ``attention``, of ``scaled_dot_product_attention`` where not all of its kernels are allowed:
-    those that are, sorted, as ``flash`` or ``efficient+math``. ``gradient``, of the same operator
-    and of recurrent layers: ``wanted`` where autograd follows it.
+    those that are, sorted, as ``flash`` or ``efficient+math``. ``gradient``, of the same operator,
+    of recurrent layers and of ``_pack_padded_sequence``: ``wanted`` where autograd follows it.
     ``off`` where nothing was set, and of graphs, which do not say it.
     """
 

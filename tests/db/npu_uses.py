@@ -1,5 +1,7 @@
 """Calls that meet an advisory about Chinese vendors' kernels, and some that meet none."""
 
+from msgspec.structs import replace
+
 from opcheck.model.trace import Node, TensorMeta, Value
 from tests.db.calls import dense, node
 
@@ -20,6 +22,12 @@ def lstm(**arguments: Value) -> Node:
     """An LSTM of one layer and direction, with biases, and what else is said of it."""
     plain: dict[str, Value] = {"has_biases": True, "num_layers": 1, "bidirectional": False}
     return node("aten::lstm.input", **{**plain, **arguments})
+
+
+def packing(number: int, *, wanted: bool) -> Node:
+    """So many sequences are packed, with or without gradients."""
+    call = node("aten::_pack_padded_sequence", input=dense(number, 5, 4), lengths=dense(number))
+    return replace(call, modes=(("gradient", "wanted"),)) if wanted else call
 
 
 USES: dict[str, tuple[Node, set[str]]] = {
@@ -54,6 +62,32 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"npu-fused-adamw-scale"},
     ),
     "a fused step": (node("aten::_fused_adamw_", self=(dense(3),)), set()),
+    "a packed GRU of two sequences": (
+        node("aten::gru.data", data=dense(8, 4), hx=dense(1, 2, 4)), {"npu-packed-layers"},
+    ),
+    "a packed GRU of one sequence": (
+        node("aten::gru.data", data=dense(5, 4), hx=dense(1, 1, 4)), set(),
+    ),
+    "a packed LSTM": (node("aten::lstm.data", data=dense(8, 4), num_layers=1), set()),
+    "two sequences that learn are packed": (
+        packing(2, wanted=True), {"npu-pack-gradients"},
+    ),
+    "two sequences are packed": (packing(2, wanted=False), set()),
+    "one sequence that learns is packed": (packing(1, wanted=True), set()),
+    "unpacked with infinity": (
+        node("aten::_pad_packed_sequence", data=dense(8, 4), padding_value=float("-inf")),
+        {"npu-unpack-padding"},
+    ),
+    "unpacked with zeros": (
+        node("aten::_pad_packed_sequence", data=dense(8, 4), padding_value=0.0), set(),
+    ),
+    "bags that leave an index out": (
+        node("aten::_embedding_bag", weight=dense(8, 4), padding_idx=0),
+        {"mlu-embedding-bag-padding"},
+    ),
+    "bags that leave none out": (
+        node("aten::_embedding_bag", weight=dense(8, 4), padding_idx=-1), set(),
+    ),
     "places in a sequence with its order": (
         node("aten::searchsorted.Tensor", self=dense(3), sorter=LONGS),
         {"npu-searchsorted-sorter"},

@@ -152,6 +152,13 @@ USES = {
     "a 50th of them": (
         node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(135,)), set(),
     ),
+    "a 500th of few": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 500), output_size=(1,)), set(),
+    ),
+    "a 480th of many": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 24000), output_size=(50,)),
+        {"npu-linear-downsample"},
+    ),
     "more of them": (
         node("aten::upsample_linear1d", self=dense(1, 9, 14), output_size=(6720,)), set(),
     ),

@@ -99,3 +99,21 @@ def test_wrong_results_are_harmful(database: Database, target: str) -> None:
     ignored = {"keepdim-ignored": True}
     newest = target.endswith("26.1.0")
     assert found == (ignored if newest else {**ignored, "side-ignored": True})
+
+
+@pytest.mark.parametrize("release", ["5.0.0", "7.1.0", "7.3.0"])
+@pytest.mark.parametrize(
+    ("given", "wanted", "expected"),
+    [
+        ("float16", "float8_e4m3fn", ["dtype-not-supported"]),
+        ("float8_e5m2", "float32", ["dtype-not-supported"]),
+        ("float8_e4m3fn", "float8_e4m3fn", []),
+        ("float16", "float32", []),
+    ],
+)
+def test_a_cast_to_or_from_float8_has_no_dtype_of_acl(
+    database: Database, release: str, given: str, wanted: str, expected: list[str]
+) -> None:
+    target = f"ascend-910b@{release}"
+    found = refused(database, target, "aten::to.dtype", self=tensor(given, 2, 3), dtype=wanted)
+    assert found == expected

@@ -179,3 +179,37 @@ def test_a_recurrent_layer_in_evaluation_mode_has_no_gradients_of_cudnn() -> Non
     assert "can only be called in training mode" in finding.reason.text
     computed = opcheck.scan(Recurrent(), x, targets=targets)
     assert [found.summary.runs for found in computed.targets] == [True, True]
+
+
+@pytest.mark.slow
+def test_a_vendors_own_layer_says_that_gradients_are_wanted() -> None:
+    x = torch.ones(3, 2, 8)
+    target = "cambricon-mlu590@r2.4_develop"
+    (trained,) = opcheck.scan(Recurrent(), x, targets=[target], train=True).targets
+    (finding,) = [f for f in trained.findings if f.op == "aten::lstm.input"]
+    assert (finding.verdict, finding.reason.code) == (Verdict.UNSUPPORTED, "value-not-supported")
+    (computed,) = opcheck.scan(Recurrent(), x, targets=[target]).targets
+    assert [f.verdict for f in computed.findings if f.op == "aten::lstm.input"] == [Verdict.NATIVE]
+
+
+class Packed(nn.Module):
+    """Sequences of two lengths, packed, read by GRUs and unpacked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.layer = nn.Embedding(9, 4), nn.GRU(4, 4)
+
+    def forward(self, words: Tensor) -> Tensor:
+        packed = nn.utils.rnn.pack_padded_sequence(self.words(words), torch.tensor([5, 3]))
+        return nn.utils.rnn.pad_packed_sequence(self.layer(packed)[0])[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("train", [False, True])
+def test_packing_says_whether_gradients_are_wanted(train: bool) -> None:
+    words = torch.ones(5, 2, dtype=torch.int64)
+    (found,) = opcheck.scan(Packed(), words, targets=["ascend-910b"], train=train).targets
+    codes = {f.op: f.reason.code for f in found.findings}
+    assert codes["aten::gru.data"] == "npu-packed-layers"
+    expected = "npu-pack-gradients" if train else "registered"
+    assert codes["aten::_pack_padded_sequence"] == expected

@@ -7,10 +7,10 @@ import torch
 import torchvision  # noqa: F401  # registers its operators
 from torch import Tensor, nn
 
-from tests.user_reports import ascend, cambricon, google, hygon, moorethreads
+from tests.user_reports import ascend, cambricon, fifth_china, google, hygon, moorethreads
 from tests.user_reports.report import Report
 
-VENDORS = (ascend, google, moorethreads, cambricon, hygon)
+VENDORS = (ascend, google, moorethreads, cambricon, hygon, fifth_china)
 REPORTS = tuple(report for vendor in VENDORS for report in vendor.REPORTS)
 by_name = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
 

@@ -21,7 +21,8 @@ ROOMS = tuple(
         "third_apple", "third_metal", "third_west", "third_kernels", "third_east",
         "third_more", "third_rest",
         "fourth_intel", "fourth_west", "fourth_apple", "fourth_east",
-        "fourth_kernels", "fourth_more", "fourth_rest", "fifth_apple", "fifth_west", "fifth_intel", "fifth_graph",
+        "fourth_kernels", "fourth_more", "fourth_rest",
+        "fifth_apple", "fifth_west", "fifth_intel", "fifth_graph",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)

@@ -9,6 +9,7 @@ like of other kernels of attention with ``torch._C._set_sdp_use_flash`` and thei
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -26,10 +27,14 @@ _warns = torch._C._get_deterministic_algorithms_warn_only
 ATTENTION = "attention"
 GRADIENT = "gradient"
 _ATTENTION: Any = torch.ops.aten.scaled_dot_product_attention.default
-_RECURRENT = frozenset(
-    getattr(getattr(torch.ops.aten, layer), packed)
-    for layer in ("lstm", "gru", "rnn_tanh", "rnn_relu") for packed in ("input", "data")
-)  # fmt: skip
+_FOLLOWED = frozenset((
+    torch.ops.aten._pack_padded_sequence.default,
+    *(
+        getattr(getattr(torch.ops.aten, layer), packed)
+        for layer in ("lstm", "gru", "rnn_tanh", "rnn_relu") for packed in ("input", "data")
+    ),
+))  # fmt: skip
+"""What tells whether gradients are wanted: recurrent layers, and what packs their sequences."""
 _KERNELS = {"cudnn": "cudnn", "efficient": "mem_efficient", "flash": "flash", "math": "math"}
 """Kernels of attention as conditions name them -> as torch does."""
 _ALL = "+".join(_KERNELS)
@@ -48,7 +53,7 @@ def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
     found = () if not _deterministic() else _WARNS if _warns() else _RAISES
     if func is _ATTENTION:
         return (*found, *_of_attention(), *of_gradients(tensors))
-    return (*found, *of_gradients(tensors)) if func in _RECURRENT else found
+    return (*found, *of_gradients(tensors)) if func in _FOLLOWED else found
 
 
 def _of_attention() -> Modes:
@@ -58,9 +63,23 @@ def _of_attention() -> Modes:
 
 
 def of_gradients(tensors: Sequence[Tensor]) -> Modes:
-    """Whether gradients are wanted of a call whose kernel forward depends on that."""
-    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    """Whether gradients are wanted of a call, which fares otherwise then."""
+    enabled = torch.is_grad_enabled() or _followed.get()
+    wanted = enabled and any(tensor.requires_grad for tensor in tensors)
     return ((GRADIENT, "wanted"),) if wanted else ()
+
+
+_followed = ContextVar("followed", default=False)
+
+
+@contextmanager
+def followed() -> Iterator[None]:
+    """Inside is a kernel that autograd follows from without, so that it is off there."""
+    token = _followed.set(True)
+    try:
+        yield
+    finally:
+        _followed.reset(token)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflat
 
 from opcheck.model.trace import Composite
 from opcheck.trace.torch_internals.dispatcher import SHALLOW_COPY, composite_kind, overload_named
+from opcheck.trace.torch_internals.modes import followed
 
 _ATEN = "aten::"
 _KEYS: Any = torch._C.DispatchKey  # its stubs know only some
@@ -225,7 +226,7 @@ class _Differentiable(torch.autograd.Function):
         ctx.save_for_backward(*(value for value in flat if isinstance(value, Tensor)))
         ctx.rest = [None if isinstance(value, Tensor) else (value,) for value in flat]
         args, kwargs = tree_unflatten(flat, spec)
-        with torch._C._AutoDispatchBelowAutograd():
+        with torch._C._AutoDispatchBelowAutograd(), followed():
             outputs, made = tree_flatten(rule.func(*args, **kwargs))
         shape.append(made)
         ctx.mark_non_differentiable(
