@@ -173,6 +173,10 @@ class HQQLinear(nn.Module):
         self.register_buffer("zero", torch.empty(scale, dtype=compute))
         self.bias = linear.bias
 
+    def opcheck_alike(self) -> tuple[Any, ...]:
+        """What its operators depend on beside tensors."""
+        return self.shape, self.field, self.compute, self.rows, self.as_float
+
     def forward(self, x: Tensor) -> Tensor:
         """Make the weights whole, and multiply by them."""
         packed = self.W_q.view(self.kind) if self.as_float else self.W_q
