@@ -106,12 +106,8 @@ def trace_model(
         progress("recording the operators")
 
         def planted(modules: ModuleStack) -> CallTreeRecorder:
-            made: CallTreeRecorder
-            if costs:
-                made = BookedTree(device, changed, modules)
-                modules.repeat = Repeats(made)
-            else:
-                made = CallTreeRecorder(device, changed, modules)
+            made = (BookedTree if costs else CallTreeRecorder)(device, changed, modules)
+            modules.repeat = Repeats(made)
             made.gaps.update(dict.fromkeys(unseen))
             if journal is not None:
                 journal.begin(made, device_type, mode)

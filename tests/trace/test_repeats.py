@@ -74,6 +74,15 @@ def test_the_third_of_layers_that_are_alike_is_not_run(monkeypatch: pytest.Monke
     assert both(Net(*(Layer() for _ in range(6))), monkeypatch) == (True, 2)
 
 
+def test_it_is_not_run_where_nobody_keeps_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, x = Net(*(Layer() for _ in range(6))), torch.empty(4, 48, device="meta")
+    Layer.runs = 0
+    found = trace_model(model, (x,), {}, device_type="npu")
+    assert Layer.runs == 2
+    monkeypatch.setattr(Repeats, "_key", lambda *_: None)
+    assert found == trace_model(model, (x,), {}, device_type="npu")
+
+
 def test_layers_that_differ_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     layers = [Layer(float(at % 2 + 1)) for at in range(7)]
     assert both(Net(*layers), monkeypatch) == (True, 4)

@@ -18,7 +18,8 @@ from torch import nn
 from torch.nn.modules import module as hooks
 
 from opcheck.trace.calls.call_site import Site, from_stack
-from opcheck.trace.costs.account import BookedTree
+from opcheck.trace.calls.tree import CallTreeRecorder
+from opcheck.trace.costs.account import Account, BookedTree
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.torch_internals.modes import modes_of
 
@@ -31,15 +32,16 @@ class _Asked(NamedTuple):
     calls: tuple[tuple[int, Site | None], ...]
     """The node of each, and its line; None: the one that called the layer."""
     live: tuple[int, ...]
-    """Bytes beyond what lived before, after each call."""
+    """Bytes beyond what lived before, after each call; none where nobody keeps account."""
     result: Spec
 
 
 class Repeats:
     """Records further calls of layers by what an earlier one, which is alike, asked for."""
 
-    def __init__(self, tree: BookedTree) -> None:
+    def __init__(self, tree: CallTreeRecorder) -> None:
         self._tree = tree
+        self._account = tree.account if isinstance(tree, BookedTree) else None
         self._seen: set[Key] = set()
         self._asked: dict[Key, _Asked] = {}
 
@@ -82,8 +84,9 @@ class Repeats:
 
     def _watched(self, key: Key, module: nn.Module, run: Callable[..., Any], args: Any) -> Any:
         """Run the layer, and keep what it asks for if another one can be answered by that."""
-        tree, account = self._tree, self._tree.account
-        start, live, state = len(tree.sequence), account.live, self._state()
+        tree, account = self._tree, self._account
+        start, state = len(tree.sequence), self._state()
+        live = account.live if account is not None else 0
         result = run(module, *args)
         here, uses, site = (tree.modules.current, tree.phase), tree.keys, from_stack(1, tree.until)
         asked = [uses[use] for use in tree.sequence[start:]]
@@ -91,24 +94,30 @@ class Repeats:
             state == self._state()
             and all((path, phase) == here for _, path, _, phase in asked)
             and type(result) is DeviceTensor and _plain(result)
-            and account.is_new(result, start)
-            and account.live - live == result.spec.nbytes
-            and len(account.after) == len(tree.sequence)
+            and all(result is not tensor for tensor in (*args, *module.buffers()))
+            and (account is None or self._is_only(account, result, start, live))
         ):  # fmt: skip
-            after = tuple(there - live for there in account.after[start:])
+            there = [] if account is None else account.after[start:]
+            after = tuple(lives - live for lives in there)
             calls = tuple((node, None if line == site else line) for node, _, line, _ in asked)
             self._asked[key] = _Asked(calls, after, result.spec)
         return result
 
+    def _is_only(self, account: Account, result: DeviceTensor, start: int, live: int) -> bool:
+        """Whether what a layer gives is all that still lives of what it made."""
+        made = account.is_new(result, start) and account.live - live == result.spec.nbytes
+        return made and len(account.after) == len(self._tree.sequence)
+
     def _again(self, asked: _Asked) -> DeviceTensor:
         """Record the same calls here, and make what they give."""
-        tree, account = self._tree, self._tree.account
-        live, module, site = account.live, tree.modules.current, from_stack(1, tree.until)
+        tree, account = self._tree, self._account
+        module, site = tree.modules.current, from_stack(1, tree.until)
         for node, line in asked.calls:
             tree.used(node, module, line or site)
-        account.after += [live + beyond for beyond in asked.live]
         result = device_tensor(asked.result, None, tree.device)
-        account.took((), result, view=False, inside=0)
+        if account is not None:
+            account.after += [account.live + beyond for beyond in asked.live]
+            account.took((), result, view=False, inside=0)
         if tree.told is not None:
             tree.told(tree)
         return result
