@@ -20,6 +20,8 @@ CLASS = "_class_name"
 """The key of a diffusers config that names its class."""
 _SHARDS = ".index.json"
 """How the list of a model's weight files ends."""
+_LIST = "model.safetensors.index.json"
+"""Names every tensor of a checkpoint of several files."""
 _MAX_CONFIG = 16 * 2**20
 """Bytes; the largest known have twenty thousand names of classes, which is one."""
 
@@ -184,6 +186,16 @@ def _beside(path: Path) -> Iterator[tuple[Path, str]]:
                 yield file, method
         except (OSError, SourceError):  # no config that a library would read
             continue
+
+
+def tensors_beside(path: Path) -> frozenset[str]:
+    """Names of the tensors in the checkpoint beside a config, as the list of its files tells."""
+    file = path.parent / _LIST
+    try:
+        names = read_config(file).get("weight_map") if file.is_file() else None
+    except (OSError, SourceError):  # no list that a library would read
+        return frozenset()
+    return frozenset(map(str, names)) if isinstance(names, Mapping) else frozenset()
 
 
 def _gap(where: str, section: Mapping[str, Any]) -> Gap:

@@ -14,6 +14,7 @@ from opcheck.model.trace import Gap, Kernel, Trace
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.kernel_counter import KernelCounter
 from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.repeats import Repeats
 from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.costs.account import BookedTree
 from opcheck.trace.device.alias import ALIASED_TYPES, aliased, device_for
@@ -106,6 +107,7 @@ def trace_model(
 
         def planted(modules: ModuleStack) -> CallTreeRecorder:
             made = (BookedTree if costs else CallTreeRecorder)(device, changed, modules)
+            modules.repeat = Repeats(made)
             made.gaps.update(dict.fromkeys(unseen))
             if journal is not None:
                 journal.begin(made, device_type, mode)

@@ -144,6 +144,11 @@ class Engine(TorchDispatchMode):
         self._backward_error: Exception | None = None
 
     @property
+    def until(self) -> CodeType | None:
+        """What the search for user frames ends at."""
+        return self._until
+
+    @property
     def device_type(self) -> str:
         """What tensors say they are on."""
         return (DeviceTensor.shown or self.device).type

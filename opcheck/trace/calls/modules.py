@@ -21,6 +21,8 @@ from opcheck.trace.running.eager import compilation_of
 
 _COMPILED = "_orig_mod"
 """The name that ``torch.compile`` puts between a module and what it wraps."""
+_ALIKE = "opcheck_alike"
+"""The method of a layer that gives all that its operators depend on beside tensors."""
 _HERE = str(Path(__file__).resolve().parents[1])
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
 
@@ -51,6 +53,8 @@ class ModuleStack:
         self.gaps: list[Gap] = []
         self.met_compiled: Callable[[Compilation, str], None] = lambda how, path: None
         """Is told of each module that was to be compiled, how, and its path."""
+        self.repeat: Callable[..., Any] | None = None
+        """Calls modules that say what is alike in them, see ``repeats.py``."""
 
     @property
     def model(self) -> nn.Module:
@@ -74,6 +78,8 @@ class ModuleStack:
             outer = self.current
             self.current = self._names[path]
             try:
+                if self.repeat is not None and not how and hasattr(type(module), _ALIKE):
+                    return self.repeat(module, original, args, kwargs)
                 return original(module, *args, **kwargs)
             except Exception as error:
                 self.failed = self.failed or path

@@ -250,6 +250,12 @@ class CallTreeRecorder(Engine):
         module, site = self._place()
         if self._quiet:
             return
+        self.used(index, module, site)
+        if self.told is not None:
+            self.told(self)
+
+    def used(self, index: int, module: str, site: Site) -> None:
+        """Count a use of a node."""
         key = (index, module, site, self.phase)
         use = self._uses.get(key)
         if use is None:
@@ -257,8 +263,16 @@ class CallTreeRecorder(Engine):
             self._counts.append(0)
         self._counts[use] += 1
         self.sequence.append(use)
-        if self.told is not None:
-            self.told(self)
+
+    @property
+    def keys(self) -> list[tuple[int, str, Site, Phase]]:
+        """Of each use its node, module, line and phase."""
+        return [*self._uses]
+
+    @property
+    def occupied(self) -> bool:
+        """Whether calls are taken for what a composite runs, or for nothing."""
+        return bool(self._open or self._quiet)
 
     def _place(self) -> tuple[str, Site]:
         """The module that runs and the user's line; in backward, those of the call gone back to."""

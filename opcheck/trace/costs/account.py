@@ -67,7 +67,7 @@ class Account:
 
     def took(self, given: Iterable[Tensor], result: Any, *, view: bool, inside: int) -> None:
         """A call gave ``result``; ``inside`` bytes more lived while it ran part by part."""
-        for tensor in tree_leaves(result):
+        for tensor in (result,) if type(result) is DeviceTensor else tree_leaves(result):
             if type(tensor) is DeviceTensor:
                 kept = _kept_of(tensor)
                 if KEPT not in kept:
@@ -80,6 +80,11 @@ class Account:
             copy_memory_tag(made, viewed)
             return
         kept[KEPT] = Block(self, made.spec.nbytes)
+
+    def is_new(self, tensor: DeviceTensor, since: int) -> bool:
+        """Whether the memory of a tensor was born after so many calls."""
+        block = _kept_of(tensor).get(KEPT)
+        return isinstance(block, Block) and block.born >= since
 
     @contextmanager
     def inside(self) -> Iterator[Callable[[], int]]:

@@ -3,7 +3,7 @@
 ``replace_with_awq_linear``, integrations/awq.py line 53; quantizers/quantizer_awq.py line 68.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from torch import nn
@@ -11,7 +11,7 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
-from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method
 
 _BITS = 4
@@ -26,15 +26,16 @@ class AWQ(Method):
     name = "awq"
     library = "gptqmodel"
     defaults = layers.KERNELS
+    whole = layers.WHOLE
 
     def models(self, model: nn.Module) -> bool:
         """The usual layout."""
         layout = self.setting("version") or self.setting("format") or "gemm"
-        return (
-            str(layout).lower() == "gemm"
-            and self.setting("bits", _BITS) == _BITS
-            and not has_experts(model)
-        )
+        return str(layout).lower() == "gemm" and self.setting("bits", _BITS) == _BITS
+
+    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
+        """Packed experts that are not loaded."""
+        return layers.at_random(names) if together(model) else None
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what transformers keeps by itself."""

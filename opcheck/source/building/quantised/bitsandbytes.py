@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.source.building.quantised import bitsandbytes_defaults as defaults
+from opcheck.source.building.quantised.experts import STAY
 from opcheck.source.building.quantised.method import (
     Method,
     dtype_of,
@@ -36,6 +37,8 @@ class BitsAndBytes(Method):
     name = "bitsandbytes"
     library = "bitsandbytes"
     defaults = defaults.KERNELS
+    whole = STAY
+    lists_experts = True
 
     def models(self, model: nn.Module) -> bool:
         """One of both widths; weights of eight bits are kept as they are computed with."""

@@ -110,6 +110,11 @@ class CompressedLinear(nn.Module):
             if not how.symmetric:
                 setattr(self, f"{name}_zero_point", _kept(torch.empty(1, dtype=how.dtype)))
 
+    def opcheck_alike(self) -> tuple[Any, ...]:
+        """What its operators depend on beside tensors."""
+        roundings = self.weights, self.inputs, self.outputs
+        return self.rows, self.columns, self.packed, *roundings
+
     def forward(self, x: Tensor) -> Tensor:
         """Round what comes in, multiply by the whole weight, and round what goes out."""
         weight = self.weight if self.weights is None else self._whole(self.weights)

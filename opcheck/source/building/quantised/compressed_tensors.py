@@ -49,12 +49,15 @@ class CompressedTensors(Method):
     """
 
     name = "compressed-tensors"
-    notes: tuple[str, ...] = (
+    notes = (
         Sentence(
             "compressed-tensors makes packed weights whole in the first call, and rounds "
             "activations in floats: products are those of the model's dtype, in full memory"
         ),
     )
+
+    whole = _WHOLE_EXPERTS
+    lists_experts = True
 
     def models(self, model: nn.Module) -> bool:
         """Weights of eight bits, and of four where they share words."""
@@ -76,9 +79,7 @@ class CompressedTensors(Method):
             if scheme is None:
                 return False
             self._schemes |= dict.fromkeys(patterns_of("targets", group.get("targets")), scheme)
-        experts = [*experts_of(model)]
-        if experts:
-            self.notes = (*type(self).notes, _WHOLE_EXPERTS)
+        experts = experts_of(model)
         embeddings = (p for p in model.named_modules() if isinstance(p[1], nn.Embedding))
         return not any(self._target(*named) for named in chain(embeddings, experts))
 

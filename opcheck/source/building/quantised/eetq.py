@@ -12,21 +12,22 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.experts import STAY
 from opcheck.source.building.quantised.method import Method, one_of
 
 
 class EETQ(Method):
-    """Every linear layer but the last one, in models without experts."""
+    """Every linear layer but the last one."""
 
     name = "eetq"
     library = "quantization_eetq"
     notes = (Sentence("the kernel of EETQ is built for CUDA up to 12.9 alone"),)
+    whole = STAY
 
     def models(self, model: nn.Module) -> bool:
         """Linear layers alone; there is one kind of weights (quantization_config.py line 1090)."""
         one_of("weights", self.setting("weights", "int8"), ["int8"])
-        return not has_experts(model)
+        return True
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, or what transformers keeps by itself."""

@@ -1,7 +1,8 @@
 """FBGEMM's weights of eight-bit floats with a scale for each row, as Llama 3.1 405B has them.
 
 ``FbgemmFp8Linear`` of transformers 5.23, integrations/fbgemm_fp8.py line 104: by FBGEMM's kernels
-on CUDA, by torch._scaled_mm on XPU. Which layers it takes the place of: line 269. Devices:
+on CUDA, by torch._scaled_mm on XPU. Which layers it takes the place of: line 269; of experts that
+a model keeps together, those of Llama 4 alone. Devices:
 quantizers/quantizer_fbgemm_fp8.py lines 55 to 74, which makes every model one of bfloat16.
 """
 
@@ -11,31 +12,38 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.experts import LLAMA_4, STAY
+from opcheck.source.building.quantised.fbgemm_experts import FbgemmFp8Experts
 from opcheck.source.building.quantised.method import Method
 
 _PACKED = torch.float8_e4m3fn
 
 
 class FbgemmFP8(Method):
-    """Every linear layer but the last one, in models of bfloat16 without experts."""
+    """Every linear layer but the last one and Llama 4's experts, in models of bfloat16."""
 
     name = "fbgemm_fp8"
     library = "fbgemm"
+    whole = STAY
 
     def models(self, model: nn.Module) -> bool:
-        """Linear layers alone, whose dtype the library does not change."""
+        """Layers whose dtype the library does not change."""
         linear = (module for module in model.modules() if isinstance(module, nn.Linear))
-        whole = all(module.weight.dtype == torch.bfloat16 for module in linear)
-        return whole and not has_experts(model)
+        return all(module.weight.dtype == torch.bfloat16 for module in linear)
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, or what transformers keeps by itself."""
         return self.kept_by("modules_to_not_convert", model)
 
     def replaceable(self, module: nn.Module) -> bool:
-        """Linear layers of any class."""
-        return isinstance(module, nn.Linear)
+        """Linear layers of any class, and experts of Llama 4."""
+        return isinstance(module, nn.Linear) or type(module).__name__ == LLAMA_4
+
+    def made(self, module: nn.Module) -> nn.Module:
+        """The same with packed weights."""
+        if isinstance(module, nn.Linear):
+            return super().made(module)
+        return FbgemmFp8Experts(module)
 
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """The library's layer."""

@@ -4,7 +4,7 @@ Which ones: ``GPTQQuantizer.convert_model``, optimum/gptq/quantizer.py line 248,
 optimum/gptq/constants.py line 16 lists.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from torch import nn
@@ -12,7 +12,7 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
-from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method
 
 _BITS = (2, 4, 8)
@@ -29,6 +29,7 @@ class GPTQ(Method):
     name = "gptq"
     library = "gptqmodel"
     defaults = layers.KERNELS
+    whole = layers.WHOLE
 
     def models(self, model: nn.Module) -> bool:
         """Weights that all have the same bits, in linear layers."""
@@ -44,23 +45,38 @@ class GPTQ(Method):
             str(plain).lower() in _FORMATS
             and self.setting("bits", 0) in _BITS
             and not self.setting("dynamic")
-            and not has_experts(model)
         )
+
+    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
+        """Packed experts that are not loaded."""
+        return layers.at_random(names) if together(model) else None
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """All that is in no block, and what of the blocks the config does not name."""
-        names = [name for name, _ in model.named_modules()]
-        block = self.setting("block_name_to_quantize") or next(
-            (known for known in _BLOCKS if any(name.startswith(known) for name in names)), ""
-        )
+        block = self._block(model)
         asked = self.setting("modules_in_block_to_quantize")
         ends = None if asked is None else tuple(str(one) for group in asked for one in group)
         return [
             f"{name}$".replace(".", r"\.")
             for name, module in model.named_modules()
             if self.replaceable(module)
-            and not (name.startswith(str(block)) and (ends is None or name.endswith(ends)))
+            and not (name.startswith(block) and (ends is None or name.endswith(ends)))
         ]
+
+    def _block(self, model: nn.Module) -> str:
+        """What the names of layers in blocks begin with."""
+        names = [name for name, _ in model.named_modules()]
+        block = self.setting("block_name_to_quantize") or next(
+            (known for known in _BLOCKS if any(name.startswith(known) for name in names)), None
+        )
+        if block is None:
+            raise SourceError(
+                Sentence(
+                    "optimum knows no blocks of {model}, and block_name_to_quantize names none",
+                    model=type(model).__name__,
+                )
+            )
+        return str(block)
 
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """One of GPTQModel's."""

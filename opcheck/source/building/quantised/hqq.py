@@ -7,7 +7,7 @@ integrations/hqq.py line 85. Its other backends (torch.compile, hqq_aten, and th
 patched in later) are asked for in code, which a config does not hold.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -15,9 +15,12 @@ from torch import Tensor, nn
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building.quantised.experts import has_experts
+from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method, Section, patterns_of
 
+_NO_EXPERTS = Sentence(
+    "hqq saves and loads no weights of experts that a model keeps together: they have no values"
+)
 _BITS = (8, 6, 5, 4, 3, 2, 1.58, 1)
 _AXES = (0, 1)
 _STEP = 8
@@ -40,6 +43,7 @@ class HQQ(Method):
     def __init__(self, section: Section) -> None:
         super().__init__(section)
         self.chosen: dict[nn.Module, Section] = {}
+        self.together = False
 
     def models(self, model: nn.Module) -> bool:
         """Layers that keep their scales on the device; which ones, by the end of their paths."""
@@ -57,7 +61,15 @@ class HQQ(Method):
         ways = {path: by_tag.get(_tag(path)) for path in linear}
         self.chosen = {linear[p]: _checked(way) for p, way in ways.items() if way is not None}
         elsewhere = any(isinstance(w, Mapping) and w.get("offload_meta") for w in ways.values())
-        return bool(self.chosen) and not elsewhere and not has_experts(model)
+        self.together = together(model, lambda module: not any(True for _ in module.children()))
+        return bool(self.chosen) and not elsewhere
+
+    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
+        """Experts that hqq has no weights of: it goes through modules without modules in them.
+
+        hqq/models/base.py lines 407 (saved) and 118 (loaded); transformers' have an activation.
+        """
+        return _NO_EXPERTS if self.together else None
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Nothing more than the layers that were not chosen."""
@@ -160,6 +172,10 @@ class HQQLinear(nn.Module):
         self.register_buffer("scale", torch.empty(scale, dtype=compute))
         self.register_buffer("zero", torch.empty(scale, dtype=compute))
         self.bias = linear.bias
+
+    def opcheck_alike(self) -> tuple[Any, ...]:
+        """What its operators depend on beside tensors."""
+        return self.shape, self.field, self.compute, self.rows, self.as_float
 
     def forward(self, x: Tensor) -> Tensor:
         """Make the weights whole, and multiply by them."""

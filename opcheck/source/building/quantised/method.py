@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -29,6 +29,10 @@ class Method(ABC):
 
     notes: tuple[str, ...] = ()
     """What a reader is to know of models that are packed so."""
+    whole: ClassVar[Sentence | None] = None
+    """The same of experts that a model keeps together, where the method leaves them as they are."""
+    lists_experts: ClassVar[bool] = False
+    """Whether transformers makes experts of Llama 4 linear layers before it packs those."""
     file: ClassVar[str] = ""
     """The file beside a config that is the section; "": it is in the config."""
     refusal: ClassVar[Sentence] = Sentence("transformers refuses to load such a config; correct it")
@@ -36,6 +40,13 @@ class Method(ABC):
 
     def __init__(self, section: Section) -> None:
         self.section = section
+
+    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
+        """Why a packed model is not what the checkpoint is meant to be; None where it is.
+
+        ``names`` are those of the checkpoint's tensors, where they are known.
+        """
+        return None
 
     @abstractmethod
     def models(self, model: nn.Module) -> bool:

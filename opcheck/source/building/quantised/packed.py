@@ -10,14 +10,20 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import Libraries
-from opcheck.model.trace import Gap
+from opcheck.model.trace import QUANTISED, Gap
 from opcheck.registry import discover
 from opcheck.source.base import LoadOptions
 from opcheck.source.building import quantised
+from opcheck.source.building.quantised.experts import listed, together
 from opcheck.source.building.quantised.method import Method, Section, replace
 from opcheck.source.building.stand_ins.operators import register
 from opcheck.source.building.weightless import weightless
-from opcheck.source.model_folder import method_of, quantised_weights, read_config
+from opcheck.source.model_folder import (
+    method_of,
+    quantised_weights,
+    read_config,
+    tensors_beside,
+)
 
 _KEY = "quantization_config"
 """The part of a whole model's config that transformers reads; it reads none of a part's."""
@@ -51,7 +57,10 @@ def unseen_of(
         return gaps, ()
     place, section = _section(path, config, gaps[0].where)
     method = None if section is None else pack(model, place, section, options.libraries, kinds)
-    return (gaps, ()) if method is None else ((), method.notes)
+    if method is None:
+        return gaps, ()
+    why = method.unseen(model, tensors_beside(path))
+    return (() if why is None else (Gap(gaps[0].where, why, QUANTISED),)), method.notes
 
 
 def _section(path: Path, config: Mapping[str, Any], where: str) -> tuple[str, Section | None]:
@@ -87,7 +96,13 @@ def pack(
     method = kind(section)
     try:
         with weightless(integers=valued, floats=valued):
-            return method if method.models(model) and replace(model, method) else None
+            if method.lists_experts:
+                listed(model)
+            if not method.models(model):
+                return None
+            if method.whole is not None and together(model, method.replaceable):
+                method.notes = (*method.notes, method.whole)
+            return method if replace(model, method) else None
     except SourceError as error:
         raise SourceError(
             Sentence("{place}: {why}", place=place, why=error.message), error.hint or kind.refusal

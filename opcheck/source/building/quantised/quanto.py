@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
+from opcheck.source.building.quantised.experts import STAY
 from opcheck.source.building.quantised.method import Method, one_of
 
 _ops = torch.ops.quanto
@@ -92,6 +93,7 @@ class Quanto(Method):
 
     name = "quanto"
     library = "quanto"
+    whole = STAY
     defaults: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "quanto::gemm_f16f8_marlin": _marlin,
         "quanto::gemm_f16i4_awq": _awq,

@@ -15,6 +15,7 @@ from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import torchao_layers as layers
+from opcheck.source.building.quantised.experts import STAY
 from opcheck.source.building.quantised.method import (
     Method,
     dtype_of,
@@ -40,6 +41,7 @@ class TorchAO(Method):
     """Weights of eight bits, of float8, and of four bits in tiles."""
 
     name = "torchao"
+    whole = STAY
 
     def models(self, model: nn.Module) -> bool:
         """One configuration for all layers, whose kernels are PyTorch's own."""

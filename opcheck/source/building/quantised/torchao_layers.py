@@ -54,6 +54,10 @@ class Int8Linear(nn.Module):
         self._weight_zero_point = _kept(torch.empty(shape, dtype=torch.int8))
         self.bias = bias
 
+    def opcheck_alike(self) -> tuple[Any, ...]:
+        """What its operators depend on beside tensors."""
+        return self.group, self.activation, self.asymmetric
+
     def forward(self, x: Tensor) -> Tensor:
         """Multiply, with the scales put in after the product where a row shares one."""
         flat: Tensor
@@ -147,6 +151,10 @@ class Float8Linear(nn.Module):
         self._weight_qdata = _kept(torch.empty(rows, columns, dtype=dtype))
         self._weight_scale = _kept(torch.empty(scale_shape(rows, columns, group)))
         self.bias = bias
+
+    def opcheck_alike(self) -> tuple[Any, ...]:
+        """What its operators depend on beside tensors."""
+        return self.group, self.whole, self.activation, self.fast
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply by the scaled product, or by whole weights."""

@@ -81,12 +81,6 @@ def test_the_last_layer_stays_unless_the_config_names_others(
     assert [type(layer) for layer in named] == [nn.Linear, kind]
 
 
-@pytest.mark.parametrize("section", [FBGEMM, EETQ])
-def test_experts_stay_a_gap(section: dict[str, Any]) -> None:
-    moe = nn.ModuleDict({"mlp": nn.ModuleDict({"experts": net()})})
-    assert pack(moe, "", section, SCHEMAS) is None
-
-
 def test_other_dtypes_of_fbgemm_stay_a_gap() -> None:
     assert pack(net().half(), "", FBGEMM, SCHEMAS) is None
 
