@@ -257,3 +257,25 @@ def test_one_process_traces_for_several_device_types() -> None:
 def test_without_a_disguise_cuda_stays_what_it_is() -> None:
     trace = trace_model(lambda x: x + torch.zeros(3, device="cuda"), (X,), {}, device_type="npu")
     assert "names a CUDA device" in trace.gaps[0].reason
+
+
+class _NamesCuda(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad * torch.ones(grad.shape, device="cuda")
+
+
+def test_a_gradient_that_names_cuda_is_taken_for_the_device_as_well() -> None:
+    class Model(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            found: Tensor = _NamesCuda.apply(super().forward(x))  # type: ignore[no-untyped-call]
+            return found
+
+    trace = trace_model(Model(3, 3), (X,), {}, device_type="npu", training=STEP)
+    assert len(trace.gaps) == 1
+    assert "names a CUDA device" in trace.gaps[0].reason
+    assert [one for one in trace.uses if one.phase == "optimizer"]

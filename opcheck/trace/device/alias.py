@@ -185,7 +185,7 @@ class _TakenFor(TorchFunctionMode):
             return args[0].to(self._device)
         if self._opens(func):
             with self, self._inside(func):
-                return _from_inside(func)(*args, **(kwargs or {}))
+                return from_inside(func)(*args, **(kwargs or {}))
         moved = {name: self._moved(value) for name, value in (kwargs or {}).items()}
         return func(*map(self._moved, args), **moved)
 
@@ -220,7 +220,7 @@ class _TakenFor(TorchFunctionMode):
 
 
 @cache
-def _from_inside(function: FunctionType) -> Callable[..., Any]:
+def from_inside(function: FunctionType) -> Callable[..., Any]:
     """The same function, which no longer asks whether a mode wants to run instead of it.
 
     A mode is left while it answers, so what a function written in Python calls would not reach it.
@@ -243,7 +243,7 @@ _BY_FLAG = "boolean_dispatch.<locals>.fn"
 
 def _cell_from_inside(cell: CellType) -> CellType:
     held = cell.cell_contents
-    return CellType(_from_inside(held)) if type(held) is FunctionType else cell
+    return CellType(from_inside(held)) if type(held) is FunctionType else cell
 
 
 def _nobody(*_: Any) -> bool:

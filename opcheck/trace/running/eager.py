@@ -23,6 +23,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
+from opcheck.trace.device.alias import from_inside
 from opcheck.trace.device.tensors import DeviceTensor
 
 Met = Callable[[Compilation], None]
@@ -248,6 +249,9 @@ def asks_for_other(error: BaseException) -> bool:
     return any(text in str(error) for text in (*NEEDS_CUDA, *_NEEDS_PLUGIN))
 
 
+_BACKWARD = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+
+
 class OtherAsDevice(TorchFunctionMode):
     """Takes every ``cuda`` device for the traced one, as the vendors' transfer modules do.
 
@@ -273,6 +277,9 @@ class OtherAsDevice(TorchFunctionMode):
         if func is torch.Tensor.cuda:
             self._met("cuda")
             return args[0].to(self._device)
+        if func in _BACKWARD:  # which runs gradients that a model defines
+            with self:
+                return from_inside(func)(*args, **kwargs)
         return func(*tree_map(self._moved, args), **tree_map(self._moved, kwargs))
 
     def _moved(self, value: Any) -> Any:
