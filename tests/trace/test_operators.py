@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Composite, Gap, OpName, TensorMeta
 from opcheck.trace.calls.higher_order import EVERY_BRANCH, ONE_PASS
+from opcheck.trace.calls.modules import TAKES_GRADIENTS
 from tests.lang.told import in_chinese
 from tests.trace.look import below, calls, node, reasons, summed, traced
 
@@ -237,6 +238,15 @@ def test_attention_is_one_call_whatever_its_mask(mask: str | None) -> None:
 
 
 @pytest.mark.since("2.10")
+def test_a_model_that_takes_gradients_in_its_forward_is_a_gap_that_says_what_to_do() -> None:
+    def forces(x: Tensor) -> Tensor:
+        with torch.enable_grad():
+            at = x.requires_grad_()
+            return -torch.autograd.grad(at.square().sum(), at)[0]
+
+    assert reasons(traced(forces, X)) == [TAKES_GRADIENTS]
+
+
 def test_both_branches_of_a_condition_are_seen() -> None:
     trace = traced(lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,)), X)
     assert calls(trace)[-1] == "higher_order::cond"

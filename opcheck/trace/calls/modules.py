@@ -157,6 +157,8 @@ def reason_of(error: BaseException) -> str:
         return Sentence(text, file=file, line=line) if file else MAKES_NESTED
     if isinstance(error, UnknownResult):
         return error.reason
+    if _NO_GRADIENT in str(error):
+        return TAKES_GRADIENTS
     name, text = type(error).__name__, first_said(error)
     return Sentence("{error}: {text}", error=name, text=text) if text else name
 
@@ -197,6 +199,12 @@ WITHOUT_NESTED = Sentence(
 _FROM_MASK = "_nested_tensor_from_mask:"
 _NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor", _FROM_MASK)
 """What is in PyTorch's messages then."""
+TAKES_GRADIENTS = (
+    "its forward takes gradients, which are off in evaluation mode here; scan a training step, "
+    "where they are on (--train)"
+)
+_NO_GRADIENT = "does not require grad and does not have a grad_fn"
+"""What autograd says of what was computed without gradients."""
 _MAYBE = " This could be because "
 """Before what the dispatcher says of a missing kernel in general."""
 _OTHER_BACKENDS = "is only available for these backends"
