@@ -271,7 +271,7 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     told += _called_for(trace, matrix)
     told += _assumed(trace, matrix)
     if matrix.choices:
-        training = trace.mode == "train"
+        training = trace.mode == "train" or bool(trace.taken_apart)
         told.append(Reason("stand-in", _STAND_IN_TRAINING if training else _STAND_IN))
     return tuple(told)
 

@@ -13,7 +13,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap, Kernel, Trace
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.kernel_counter import KernelCounter
-from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.modules import TAKES_GRADIENTS, ModuleStack
 from opcheck.trace.calls.repeats import Repeats
 from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.costs.account import BookedTree
@@ -24,7 +24,14 @@ from opcheck.trace.results import Journal, finished
 from opcheck.trace.running.attempt import RunModel, attempt, forward
 from opcheck.trace.running.lightning import NOTE
 from opcheck.trace.running.model_state import Later, forget, here, swapped
-from opcheck.trace.running.training import Differentiated, Heard, Training, registered
+from opcheck.trace.running.training import (
+    Differentiated,
+    Heard,
+    Registrations,
+    Training,
+    WithGradients,
+    registered,
+)
 from opcheck.trace.running.training_step import taken_as_plain
 from opcheck.trace.torch_internals.autocast import autocasting
 from opcheck.trace.torch_internals.kernels import Kernels
@@ -51,7 +58,8 @@ def trace_model(
     exact: Mapping[str, frozenset[str]] | None = None,
     casts: Mapping[str, str] | None = None,
     autocast: Mapping[str, Collection[str]] | None = None,
-    training: Training | Differentiated | None = None,
+    training: Training | Differentiated | WithGradients | None = None,
+    gradients: Callable[[], Registrations | None] = lambda: None,
     inputs_given: bool = False,
     costs: bool = False,
     progress: Progress = lambda _: None,
@@ -75,6 +83,8 @@ def trace_model(
         autocast: policy of ``torch.autocast`` -> overloads; empty: those of torch for CUDA.
         training: the step, and the registrations of the targets that it is recorded for; None for
             a forward in evaluation mode.
+        gradients: gives the registrations for a forward that takes gradients itself; None where
+            the targets' differ, and then such a forward is a gap.
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
             not a gap.
         costs: whether to say what the calls cost, and what lives at once.
@@ -91,13 +101,14 @@ def trace_model(
     device = device_for(device_type)
     module = as_module(model)
     changed = dtypes(casts or {})
-    mode = "inference" if training is None else "train"
+    mode = "inference" if training is None or isinstance(training, WithGradients) else "train"
     if training is not None:
         require_backward()
     with ExitStack() as stack:
         stack.enter_context(aliased(device_type))
         seen = device_type if device_type in ALIASED_TYPES else device.type
         stack.enter_context(autocasting(autocast or {}, seen))
+        shared = device_kernels
         if device_kernels is None:
             device_kernels = Kernels()
             stack.enter_context(device_kernels.kept())
@@ -127,6 +138,9 @@ def trace_model(
         sets = [*dict.fromkeys((exact or {}).values())]
         begun = dict(zip(sets, apart([partial(count, names) for names in sets]), strict=True))
         tree = attempts.run(planted, inputs_given=inputs_given)
+        takes_gradients = training is None and any(
+            gap.reason == TAKES_GRADIENTS for gap in tree.modules.gaps
+        )
         learned.update(tree.leaves.learned)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         notes = [*_stood_in(device, device_type), *tree.notes, *_own_step(training, module)]
@@ -150,7 +164,15 @@ def trace_model(
                         said=_failure_text(counted),
                     )
                 )
-    return finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
+    alike = gradients() if takes_gradients else None
+    if alike is None:
+        return finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
+    forget()
+    return trace_model(
+        model, args, kwargs, device_type=device_type, exact=exact, casts=casts, autocast=autocast,
+        training=WithGradients(alike), inputs_given=inputs_given, costs=costs, progress=progress,
+        journal=journal, device_kernels=shared, unseen=unseen, apart=apart,
+    )  # fmt: skip
 
 
 class _Attempts:
@@ -161,7 +183,7 @@ class _Attempts:
         module: nn.Module,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
-        training: Training | Differentiated | None,
+        training: Training | Differentiated | WithGradients | None,
         kernels: Kernels,
         stack: ExitStack,
     ) -> None:
@@ -190,7 +212,9 @@ class _Attempts:
         return attempt(self._module, self._args, self._kwargs, made, self._play, inputs_given)
 
 
-def _own_step(training: Training | Differentiated | None, module: nn.Module) -> list[str]:
+def _own_step(
+    training: Training | Differentiated | WithGradients | None, module: nn.Module
+) -> list[str]:
     """Say that a model brings the step that it is trained by."""
     own = isinstance(training, Training) and training.step.takes_own_step(module)
     return [NOTE] if own else []

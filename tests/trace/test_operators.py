@@ -8,11 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch._higher_order_ops.while_loop import while_loop
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Composite, Gap, OpName, TensorMeta
+from opcheck.trace import trace_model
 from opcheck.trace.calls.higher_order import EVERY_BRANCH, ONE_PASS
 from opcheck.trace.calls.modules import TAKES_GRADIENTS
+from opcheck.trace.running.training import Registrations
 from tests.lang.told import in_chinese
 from tests.trace.look import below, calls, node, reasons, summed, traced
 
@@ -238,13 +241,38 @@ def test_attention_is_one_call_whatever_its_mask(mask: str | None) -> None:
 
 
 @pytest.mark.since("2.10")
-def test_a_model_that_takes_gradients_in_its_forward_is_a_gap_that_says_what_to_do() -> None:
-    def forces(x: Tensor) -> Tensor:
-        with torch.enable_grad():
-            at = x.requires_grad_()
-            return -torch.autograd.grad(at.square().sum(), at)[0]
+def forces(x: Tensor) -> Tensor:
+    with torch.enable_grad():
+        at = x.detach().requires_grad_()
+        return -torch.autograd.grad(at.sin().exp().sum(), at)[0]
 
+
+def test_a_model_that_takes_gradients_in_its_forward_is_a_gap_that_says_what_to_do() -> None:
     assert reasons(traced(forces, X)) == [TAKES_GRADIENTS]
+
+
+@pytest.mark.parametrize("device_type", ["npu", "cuda"])
+def test_gradients_that_a_forward_takes_are_recorded_where_targets_register_alike(
+    device_type: str,
+) -> None:
+    class Asked(TorchDispatchMode):
+        """What the same model asks of the host."""
+
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            names.append(func.name())
+            return func(*args, **(kwargs or {}))
+
+    names: list[str] = []
+    with Asked():  # type: ignore[no-untyped-call]  # torch
+        forces(X)
+    alike = Registrations(frozenset())
+    trace = trace_model(forces, (X,), {}, device_type=device_type, gradients=lambda: alike)
+    assert (trace.mode, trace.gaps) == ("inference", ())
+    quiet = {"aten::detach", "aten::ones_like", "aten::expand"}  # told as their parts, or in C++
+    assert [op for op in calls(trace) if op not in quiet] == [op for op in names if op not in quiet]
+    assert "aten::cos" in names
 
 
 def test_both_branches_of_a_condition_are_seen() -> None:

@@ -1,6 +1,7 @@
 """A live module checked against targets, in this process."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from opcheck import device_types
@@ -29,7 +30,7 @@ def scan_module(
     plan: bool = False,
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
-    from opcheck.sandbox.child.runs import plan_targets, runs_of
+    from opcheck.sandbox.child.runs import plan_targets, registered_alike, runs_of
     from opcheck.source.base import LoadOptions
     from opcheck.source.building.ready import load_live
     from opcheck.trace import trace_model
@@ -57,6 +58,7 @@ def scan_module(
                     casts=work.casts,
                     autocast=work.autocast,
                     training=run.training,
+                    gradients=partial(registered_alike, work, databases),
                     unseen=loaded.unseen,
                 )
                 trace = with_sizes(

@@ -4,7 +4,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from opcheck.sandbox.child.copies import aside, can_copy, spread
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.older_torch import Hidden
 from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
-from opcheck.sandbox.child.runs import Run, plan_targets, runs_of
+from opcheck.sandbox.child.runs import Run, plan_targets, registered_alike, runs_of
 from opcheck.source import base
 from opcheck.source.base import Loaded, options_of
 from opcheck.source.draws import numpy_random
@@ -175,6 +175,7 @@ def _traces(
             casts=work.casts,
             autocast=work.autocast,
             training=run.training,
+            gradients=partial(registered_alike, work, request.databases),
             inputs_given=bool(request.model.inputs),
             costs=request.costs,
             progress=ticks.begin,

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
+from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import TargetSpec
@@ -16,7 +17,7 @@ from opcheck.model.work import DeviceWork
 from opcheck.source.user_code import lines_of
 
 if TYPE_CHECKING:
-    from opcheck.trace.running.training import Training
+    from opcheck.trace.running.training import Registrations, Training
 
 
 T = TypeVar("T")
@@ -60,12 +61,23 @@ def runs_of(
     from opcheck.trace.running.training_step import TrainingStep
 
     made = TrainingStep.of(step, loss or loss_named(step.loss))
-    database = Database.open(overlays=tuple(map(Path, databases)))
-    matrices = [database.matrix(database.resolve(TargetSpec.parse(t))) for t in work.targets]
     return tuple(
         Run(tuple(str(matrix.target) for matrix in group), Training(made, registered))
-        for registered, group in by_registrations(matrices)
+        for registered, group in by_registrations(_matrices(work, databases))
     )
+
+
+def registered_alike(work: DeviceWork, databases: Sequence[str]) -> "Registrations | None":
+    """What all targets of a device type register, for gradients; None where it differs."""
+    from opcheck.emulate.gradients import by_registrations
+
+    groups = by_registrations(_matrices(work, databases))
+    return groups[0][0] if len(groups) == 1 else None
+
+
+def _matrices(work: DeviceWork, databases: Sequence[str]) -> list[SupportMatrix]:
+    database = Database.open(overlays=tuple(map(Path, databases)))
+    return [database.matrix(database.resolve(TargetSpec.parse(name))) for name in work.targets]
 
 
 def plan_targets(

@@ -138,6 +138,26 @@ def follow(placed: Any, given: Any) -> None:
             ours.requires_grad_()
 
 
+class WithGradients(Struct, frozen=True):
+    """A forward that takes gradients itself, for targets with these registrations."""
+
+    registrations: Registrations
+
+    def play(self, model: nn.Module, given: Any) -> RunModel:
+        """Run whatever stands for ``model`` with gradients on, as eager PyTorch has them."""
+        wanted = {name for name, p in _parameters(model) if p.requires_grad}
+
+        def play(
+            module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
+        ) -> object:
+            for name, parameter in _parameters(module):
+                parameter.requires_grad_(name in wanted)
+            follow((args, kwargs), given)
+            return module(*args, **kwargs)
+
+        return play
+
+
 class Differentiated(Struct, frozen=True):
     """A forward and its backward, for targets with these registrations."""
 
