@@ -279,3 +279,21 @@ def test_a_gradient_that_names_cuda_is_taken_for_the_device_as_well() -> None:
     assert len(trace.gaps) == 1
     assert "names a CUDA device" in trace.gaps[0].reason
     assert [one for one in trace.uses if one.phase == "optimizer"]
+
+
+def test_streams_of_cuda_are_followed_on_another_device_and_are_a_gap() -> None:
+    """As the modules do that vendors bring for such code: ``torch.cuda`` answers for the device."""
+
+    def model(x: Tensor) -> Tensor:
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            found = x + 1
+        torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.synchronize()
+        return found.cuda() * 2
+
+    trace = trace_model(model, (X,), {}, device_type="npu")
+    first, *_, last = operators(trace)
+    assert (first, last) == ("aten::add.Tensor", "aten::mul.Tensor")
+    assert ["names a CUDA device" in gap.reason for gap in trace.gaps] == [True]
+    assert not torch.cuda.is_available()

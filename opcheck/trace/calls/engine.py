@@ -40,7 +40,7 @@ from opcheck.trace.calls.call_site import Site, from_stack
 from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
-from opcheck.trace.device.alias import taken_for, there
+from opcheck.trace.device.alias import module_answers, taken_for, there
 from opcheck.trace.device.sparse import SPARSE, SparseTensor
 from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
@@ -174,6 +174,7 @@ class Engine(TorchDispatchMode):
             stack.enter_context(there(self.device, self._met_other))
             stack.enter_context(flex_attention.followed(self.called_by_python))
             if self.other_as_device:
+                stack.enter_context(module_answers("cuda"))
                 stack.enter_context(OtherAsDevice(self.device, self._met_other))
             if not self.training:
                 stack.enter_context(torch._C._AutoDispatchBelowAutograd())

@@ -120,6 +120,17 @@ def _made(func: Any, ours: torch.device, /, *args: Any, **kwargs: Any) -> Any:
     return func(*args, **{**kwargs, "device": ours})
 
 
+@contextmanager
+def module_answers(device_type: str) -> Iterator[None]:
+    """Have torch's module of a type of device answer inside the block as if one were there."""
+    with ExitStack() as undo:
+        for owner, name, value in _module_answers(
+            getattr(torch, device_type), _module(device_type)
+        ):
+            _set(undo, owner, name, value)
+        yield
+
+
 def taken_for(
     device: torch.device, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
