@@ -222,6 +222,10 @@ class Use(Struct, frozen=True):
     phase: Phase = Phase.FORWARD
 
 
+NOT_SEEN = "not-seen"
+"""The code of a gap of no kind of its own."""
+
+
 class Gap(Struct, frozen=True, eq=False):
     """Something that the trace could not see; it counts as unknown."""
 
@@ -229,7 +233,7 @@ class Gap(Struct, frozen=True, eq=False):
     """Module path, or file:line."""
     reason: str
     """One sentence."""
-    code: str = "not-seen"
+    code: str = NOT_SEEN
     """Stable, for machines: what kind of gap it is, one of the following or the default. It follows
     from the reason, so that a gap from a report of before there were codes is the same gap."""
 

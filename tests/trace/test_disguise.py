@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from opcheck.model.trace import Constant, Trace
 from opcheck.trace import trace_model
 from opcheck.trace.device.alias import ALIASED_TYPES
+from opcheck.trace.device.generators import UNCLEAR
 from opcheck.trace.device.tensors import DeviceTensor
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
@@ -297,3 +298,29 @@ def test_streams_of_cuda_are_followed_on_another_device_and_are_a_gap() -> None:
     assert (first, last) == ("aten::add.Tensor", "aten::mul.Tensor")
     assert ["names a CUDA device" in gap.reason for gap in trace.gaps] == [True]
     assert not torch.cuda.is_available()
+
+
+def drawn(x: Tensor) -> Any:
+    """As samplers draw: by a generator of the device of what they are given."""
+    before = torch.Generator()
+    generator = torch.Generator(device=x.device).manual_seed(1)
+    assert generator.device.type == x.device.type
+    assert isinstance(generator, torch.Generator)
+    assert isinstance(before, torch.Generator)
+    assert torch.Generator("cpu").device.type == "cpu"
+    noise = torch.randn(x.shape, generator=generator, device=x.device)
+    return x + noise, torch.multinomial(x.softmax(-1), 1, generator=generator)
+
+
+@pytest.mark.parametrize("device_type", ["npu", "cuda", "mps", "xpu"])
+def test_a_generator_of_the_device_can_be_made(device_type: str) -> None:
+    assert operators(traced(drawn, device_type)) == [
+        "aten::randn.generator", "aten::add.Tensor", "aten::softmax.int", "aten::multinomial",
+    ]  # fmt: skip
+    assert torch.Generator.__name__ == "Generator"
+    assert torch.Generator.__module__ == "torch._C"
+
+
+def test_a_generator_of_a_tpu_is_a_gap() -> None:
+    trace = trace_model(drawn, (X,), {}, device_type="xla")
+    assert [gap.reason for gap in trace.gaps] == [UNCLEAR]

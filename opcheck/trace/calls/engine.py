@@ -27,6 +27,7 @@ from opcheck.model.launches import KernelCode, Language, Launch
 from opcheck.model.trace import (
     COMPILED_CODE,
     DEVICE_NAMED,
+    NOT_SEEN,
     SHAPE_ASSUMED,
     VALUE_ASSUMED,
     Compilation,
@@ -41,6 +42,7 @@ from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.alias import module_answers, taken_for, there
+from opcheck.trace.device.generators import generators_of
 from opcheck.trace.device.sparse import SPARSE, SparseTensor
 from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
@@ -125,7 +127,8 @@ class Engine(TorchDispatchMode):
         self._steered = True
         self.leaves = KernelResults(device, casts, self._note_assumption)
         self._last_assumption: Assumption | None = None
-        self._until: CodeType | None = None
+        self.until: CodeType | None = None
+        """What the search for user frames ends at."""
         self.refused: Exception | None = None
         """The last error that an operator raised for its arguments, unless they were assumed."""
         self.assumptions = 0
@@ -144,11 +147,6 @@ class Engine(TorchDispatchMode):
         self._backward_error: Exception | None = None
 
     @property
-    def until(self) -> CodeType | None:
-        """What the search for user frames ends at."""
-        return self._until
-
-    @property
     def device_type(self) -> str:
         """What tensors say they are on."""
         return (DeviceTensor.shown or self.device).type
@@ -161,7 +159,7 @@ class Engine(TorchDispatchMode):
     @contextmanager
     def running(self, until: CodeType | None = None) -> Iterator[None]:
         """Answer for the device inside the block; ``until`` ends the search for user frames."""
-        self._until = until
+        self.until = until
         self._backward_error = None
         with ExitStack() as stack:
             stack.enter_context(torch.set_grad_enabled(self.training))
@@ -172,6 +170,7 @@ class Engine(TorchDispatchMode):
             stack.enter_context(numbers_read())
             stack.enter_context(parallel.followed(self.device))
             stack.enter_context(there(self.device, self._met_other))
+            stack.enter_context(generators_of(self.device, partial(self.gap_here, code=NOT_SEEN)))
             stack.enter_context(flex_attention.followed(self.called_by_python))
             if self.other_as_device:
                 stack.enter_context(module_answers("cuda"))
@@ -327,7 +326,7 @@ class Engine(TorchDispatchMode):
 
     def site(self) -> Site:
         """The user's line that made the call being answered."""
-        return from_stack(2, self._until)
+        return from_stack(2, self.until)
 
     def gap_here(self, reason: str, code: str) -> None:
         """Note something that was not seen at the user's line being run."""
@@ -335,7 +334,7 @@ class Engine(TorchDispatchMode):
 
     def _here(self) -> str:
         """The user's line being run, or the module where there is none."""
-        file, line = from_stack(2, self._until)
+        file, line = from_stack(2, self.until)
         return f"{file}:{line}" if file else self.modules.current or "(the model)"
 
     def gap(self, gap: Gap) -> None:

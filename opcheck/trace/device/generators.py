@@ -1,0 +1,60 @@
+"""``torch.Generator`` of the traced device: one of the host's, which says that it is the device's.
+
+torch asks the backend's C++ hooks for one, and Python can give no such hook (see ``memory.py``).
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+
+from opcheck.trace.device.tensors import DeviceTensor
+
+_Host = torch.Generator
+
+
+class _AnyGenerator(type(torch.Generator)):  # type: ignore[misc]  # found at run time
+    """Takes every generator for an instance, those that were made before as well."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _Host)
+
+
+class _DeviceGenerator(_Host):
+    """A generator of the host's that names another device."""
+
+    named: torch.device
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]  # an attribute of C's
+        """The device that it was asked for."""
+        return self.named
+
+
+UNCLEAR = "makes a torch.Generator of its device, and whether PyTorch can there is not known here"
+"""Of XLA devices, which no source of the database has."""
+
+
+@contextmanager
+def generators_of(device: torch.device, unclear: Callable[[str], None]) -> Iterator[None]:
+    """Have ``torch.Generator(device)`` be possible for the traced device inside the block.
+
+    ``unclear`` is told where it may not be on the target.
+    """
+    ours = {(DeviceTensor.shown or device).type, device.type}
+
+    class Generator(_Host, metaclass=_AnyGenerator):
+        def __new__(cls, device: Any = "cpu") -> Any:
+            wanted = torch.device(device)
+            if wanted.type not in ours:
+                return _Host(device)
+            if wanted.type == "xla":
+                unclear(UNCLEAR)
+            made = _DeviceGenerator()
+            made.named = torch.device(wanted.type, wanted.index or 0)
+            return made
+
+    with patch.object(torch, "Generator", Generator):
+        yield
