@@ -115,7 +115,7 @@ def finding(report: TargetReport, op: str) -> Finding:
         ("moorethreads-s4000", Verdict.NATIVE, "collective-of-backend"),
         ("moorethreads-s80", Verdict.UNSUPPORTED, "no-collective"),
         ("apple-mps", Verdict.UNSUPPORTED, "no-collective"),
-        ("apple-mps@2.13.0", Verdict.UNKNOWN, "collective-not-known"),
+        ("apple-mps@2.13.0", Verdict.UNSUPPORTED, "no-collective"),
         ("nvidia-a100@2.13.0", Verdict.NATIVE, "collective-of-backend"),
     ],
 )

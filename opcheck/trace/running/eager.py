@@ -187,6 +187,7 @@ def _named(backend: Any) -> str:
 NEEDS_CUDA = (
     "not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available",
     "with arguments from the 'CUDA' backend",  # once it takes CUDA for prepared
+    "not linked with support for cuda devices",
     "requires CUDA support", "Tried to instantiate dummy base class",  # streams, events, graphs
 )  # fmt: skip
 """What torch says where code asks for CUDA and there is none."""
