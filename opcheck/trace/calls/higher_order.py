@@ -31,9 +31,10 @@ def branches(engine: Engine, func: Any, args: tuple[Any, ...], kwargs: dict[str,
     Raises:
         NotImplementedError: this operator is not known here.
     """
-    decided, run = _DECIDED.get(func.name()), _KNOWN.get(func.name())
+    decided = _DECIDED.get(func.name())
     if decided is not None:
         return decided(engine, *args, **kwargs)
+    run = _KNOWN.get(func.name())
     if run is None:
         raise NotImplementedError("what it runs cannot be followed")
     return run(*args, **kwargs)

@@ -132,7 +132,7 @@ def module_answers(device_type: str) -> Iterator[None]:
 
 
 def taken_for(
-    device: torch.device, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    device: torch.device, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments of an operator, in which the type that is shown stands for our device.
 
@@ -140,7 +140,7 @@ def taken_for(
     """
     shown = DeviceTensor.shown
     if shown is None:
-        return args, dict(kwargs)
+        return args, kwargs
 
     def taken(value: Any) -> Any:
         return device if type(value) is torch.device and value.type == shown.type else value

@@ -109,13 +109,12 @@ def registered(registrations: Registrations) -> Iterator[Heard]:
 
 def training_play(step: TrainingStep, model: nn.Module, given: Any) -> RunModel:
     """Train whatever stands for ``model`` with what stands for the inputs ``given``."""
-    trained = {name for name, p in _parameters(model) if p.requires_grad}
+    trained = _trained(model)
 
     def play(
         module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> object:
-        for name, parameter in _parameters(module):
-            parameter.requires_grad_(name in trained)
+        _train(module, trained)
         follow((args, kwargs), given)
         try:
             return step.run(module, args, kwargs, engine.begin, engine.stepped)
@@ -125,6 +124,17 @@ def training_play(step: TrainingStep, model: nn.Module, given: Any) -> RunModel:
             raise
 
     return play
+
+
+def _trained(model: nn.Module) -> frozenset[str]:
+    """Names of the parameters that require a gradient."""
+    return frozenset(name for name, p in _parameters(model) if p.requires_grad)
+
+
+def _train(module: nn.Module, trained: frozenset[str]) -> None:
+    """Have just these parameters of what stands for a model require a gradient."""
+    for name, parameter in _parameters(module):
+        parameter.requires_grad_(name in trained)
 
 
 def _parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
@@ -145,13 +155,12 @@ class WithGradients(Struct, frozen=True):
 
     def play(self, model: nn.Module, given: Any) -> RunModel:
         """Run whatever stands for ``model`` with gradients on, as eager PyTorch has them."""
-        wanted = {name for name, p in _parameters(model) if p.requires_grad}
+        trained = _trained(model)
 
         def play(
             module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
         ) -> object:
-            for name, parameter in _parameters(module):
-                parameter.requires_grad_(name in wanted)
+            _train(module, trained)
             follow((args, kwargs), given)
             return module(*args, **kwargs)
 
