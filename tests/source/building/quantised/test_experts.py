@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch import nn
 
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.by_hand.libraries import Schemas
@@ -23,6 +22,7 @@ from opcheck.model.trace import QUANTISED
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.quantised.experts import ListedExperts
 from opcheck.source.building.quantised.packed import pack, unseen_of
+from tests.source.building.quantised.asked import Asked
 
 SCHEMAS = Schemas(Path(__file__).parents[4] / "compat_db" / "schemas")
 GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 32}
@@ -227,21 +227,6 @@ def llama_4_experts() -> Any:
     with torch.device("meta"):
         made = llama4.modeling_llama4.Llama4TextExperts(config).to(torch.bfloat16)
     return SimpleNamespace(config=config, experts=made)
-
-
-class Asked(TorchDispatchMode):
-    """Which operators are asked for, with the shapes and dtypes of what they give."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        self.seen: list[tuple[str, str, tuple[int, ...]]] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Note one call."""
-        out = func(*args, **(kwargs or {}))
-        if isinstance(out, Tensor):
-            self.seen.append((str(func), str(out.dtype), tuple(out.shape)))
-        return out
 
 
 def held(module: nn.Module) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.by_hand.libraries import Schemas
@@ -18,6 +17,7 @@ from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.building.quantised.fp8_experts import FP8Experts
 from opcheck.source.building.quantised.packed import pack
+from tests.source.building.quantised.asked import Asked
 
 SCHEMAS = Schemas(Path(__file__).parents[4] / "compat_db" / "schemas")
 FP8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}
@@ -112,20 +112,6 @@ def test_experts_hold_what_the_librarys_own_hold(gated: bool, more: dict[str, An
         section.get("scale_fmt", "float"), has_gate=gated,
     )  # fmt: skip
     assert held(mlp(Experts(gated=gated), section)) == held(own)
-
-
-class Asked(TorchDispatchMode):
-    """Which operators are asked for, with the shapes and dtypes of what they give."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        self.seen: list[tuple[str, str, tuple[int, ...]]] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        if isinstance(out, torch.Tensor):
-            self.seen.append((str(func), str(out.dtype), tuple(out.shape)))
-        return out
 
 
 @pytest.mark.parametrize("gated", [True, False])
