@@ -8,11 +8,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils import checkpoint as checkpoint_module
 from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Constant, Trace
 from opcheck.trace import trace_model
 from opcheck.trace.device.alias import ALIASED_TYPES
+from opcheck.trace.device.checkpoints import RAISES
 from opcheck.trace.device.generators import UNCLEAR
 from opcheck.trace.device.tensors import DeviceTensor
 from opcheck.trace.running.training import Registrations, Training
@@ -325,3 +327,17 @@ def test_a_generator_of_the_device_can_be_made(device_type: str) -> None:
 def test_a_generator_of_a_tpu_is_a_gap() -> None:
     trace = trace_model(drawn, (X,), {}, device_type="xla")
     assert [gap.reason for gap in trace.gaps] == [UNCLEAR]
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_what_a_tpu_is_to_checkpoint_is_seen_and_said_to_raise(use_reentrant: bool) -> None:
+    linear = nn.Linear(3, 3)
+
+    def model(x: Tensor) -> Any:
+        return checkpoint(linear, x, use_reentrant=use_reentrant).relu()
+
+    trace = trace_model(model, (X,), {}, device_type="xla")
+    assert [gap.reason for gap in trace.gaps] == [RAISES]
+    assert operators(trace) == ["aten::linear", "aten::relu"]
+    with pytest.raises(AttributeError, match="has no attribute 'xla'"):
+        checkpoint_module._get_device_module("xla")  # what torch_xla's users meet

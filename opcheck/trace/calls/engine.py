@@ -42,6 +42,7 @@ from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.alias import module_answers, taken_for, there
+from opcheck.trace.device.checkpoints import checkpoints_of
 from opcheck.trace.device.generators import generators_of
 from opcheck.trace.device.sparse import SPARSE, SparseTensor
 from opcheck.trace.device.state import answering
@@ -162,16 +163,15 @@ class Engine(TorchDispatchMode):
         self.until = until
         self._backward_error = None
         with ExitStack() as stack:
-            stack.enter_context(torch.set_grad_enabled(self.training))
-            stack.enter_context(as_found())
-            stack.enter_context(_lifting())
-            stack.enter_context(not_compiled(self._met_compiled))
-            stack.enter_context(listening(self._met_launch))
-            stack.enter_context(numbers_read())
-            stack.enter_context(parallel.followed(self.device))
-            stack.enter_context(there(self.device, self._met_other))
-            stack.enter_context(generators_of(self.device, partial(self.gap_here, code=NOT_SEEN)))
-            stack.enter_context(flex_attention.followed(self.called_by_python))
+            note = partial(self.gap_here, code=NOT_SEEN)
+            for each in (
+                torch.set_grad_enabled(self.training), as_found(), _lifting(),
+                not_compiled(self._met_compiled), listening(self._met_launch), numbers_read(),
+                parallel.followed(self.device), there(self.device, self._met_other),
+                generators_of(self.device, note), checkpoints_of(self.device, note),
+                flex_attention.followed(self.called_by_python),
+            ):  # fmt: skip
+                stack.enter_context(each)
             if self.other_as_device:
                 stack.enter_context(module_answers("cuda"))
                 stack.enter_context(OtherAsDevice(self.device, self._met_other))
