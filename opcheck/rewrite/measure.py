@@ -203,7 +203,7 @@ def _ran(
     names = [argument.name for argument in call.func._schema.arguments]
     args = [copied(name, value) for name, value in zip(names, call.args, strict=False)]
     kwargs = {name: copied(name, value) for name, value in call.kwargs.items()}
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     try:
         given = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
         if any(difference([before], [after.detach()]).absolute for before, after in read):

@@ -39,12 +39,12 @@ def unlike(call: Call, function: Callable[..., Any], draws: int = FEW) -> str:
         draws: how often either is called; 2,000 see a difference of 0.1 in probability.
     """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+        torch.default_generator.manual_seed(1)
         try:
             wanted = [_drawn(call, call.func) for _ in range(draws)]
         except (RuntimeError, NotImplementedError):
             return ""  # nothing to be like
-        torch.manual_seed(2)
+        torch.default_generator.manual_seed(2)
         try:
             found = [_drawn(call, function) for _ in range(draws)]
         except Exception as error:

@@ -270,7 +270,7 @@ def reproducible(module: nn.Module) -> Iterator[None]:
     module.eval()
     try:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
             yield
     finally:
         for part, training in modes:

@@ -71,12 +71,12 @@ def difference(op: Any, args: Any, kwargs: Any, emulator: Emulator) -> str:
     """What is other on the device; "" if nothing is."""
     place = Placing(emulator.device, emulator.values).inputs
     try:
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         expected = op(*tree_map_only(Tensor, own_copy, args), **kwargs)
     except (RuntimeError, AssertionError):  # a sample for other devices, or there to fail
         return ""
     try:
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         found = op(*place(args), **place(kwargs))
     except (RuntimeError, NotImplementedError, EmulationError) as error:
         return type(error).__name__

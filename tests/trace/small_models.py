@@ -154,6 +154,6 @@ MODELS: Mapping[str, Callable[[], Ready]] = {
 def ready(name: str) -> Ready:
     """A model in evaluation mode with its inputs."""
     torchvision_operators.prepare()  # timm imports torchvision, and so does transformers
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     model, args, kwargs = MODELS[name]()
     return model.eval(), args, kwargs

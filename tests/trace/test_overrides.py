@@ -60,7 +60,7 @@ def asked(prediction: Prediction, phase: str) -> dict[str, int]:
 
 
 def matrix(*shape: int) -> Tensor:
-    torch.manual_seed(sum(shape))
+    torch.default_generator.manual_seed(sum(shape))
     return torch.rand(shape).add_(0.1).requires_grad_()
 
 

@@ -109,7 +109,7 @@ def controls() -> Mapping[str, Control]:
 
 def module_of(control: Control) -> nn.Module:
     """The program as a module, in the mode that the source runs it in."""
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     program = control.program() if control.build else control.program
     module = program if isinstance(program, nn.Module) else Applied(program)
     return module.train(control.train)

@@ -160,7 +160,7 @@ def answers_of(name: str) -> Mapping[str, tuple[Answer, ...]]:
     torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     program = report.program
     module = program if isinstance(program, nn.Module) else Applied(program)
     targets = [report.target, *report.mended]

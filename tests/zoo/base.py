@@ -32,7 +32,7 @@ def seeded(make: Callable[[], Ready]) -> Callable[[], Ready]:
         torchvision_operators.prepare()  # timm imports torchvision, and so does transformers
         torchvision_operators.compute()
         with torch.random.fork_rng():
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
             model, args, kwargs = make()
         torchvision_operators.settle()
         return model.eval(), args, kwargs

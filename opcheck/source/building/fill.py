@@ -37,7 +37,7 @@ def seeded() -> Iterator[None]:
     """Within it, every usual source of random numbers starts afresh; after it, as before."""
     drawn = numpy_random()
     states = torch.get_rng_state(), random.getstate(), drawn and drawn.get_state()
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     random.seed(0)
     if drawn:
         drawn.seed(0)

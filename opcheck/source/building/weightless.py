@@ -107,7 +107,7 @@ def weightless(integers: int = LARGE_INTEGERS, floats: int = LARGE_FLOATS) -> It
     """
     most = _MOST.set((integers, floats))
     state = torch.get_rng_state()
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     try:
         with _Weightless():  # type: ignore[no-untyped-call]  # torch leaves it untyped
             yield
