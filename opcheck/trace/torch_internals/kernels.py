@@ -30,7 +30,6 @@ from opcheck.trace.running.distributed import FULLY_SHARDED
 from opcheck.trace.torch_internals.dispatcher import (
     ALIASES,
     SHALLOW_COPY,
-    composite_kind,
     overload_named,
     override,
 )
@@ -261,7 +260,7 @@ def _registered(key: str) -> frozenset[str]:
 @cache
 def _above_autograd() -> tuple[str, ...]:
     """Composites that autograd takes apart before a device is asked."""
-    return tuple(name for name in _aten() if composite_kind(name) is Composite.IMPLICIT)
+    return tuple(filter(_registered(Composite.IMPLICIT.value).__contains__, _aten()))
 
 
 @cache
