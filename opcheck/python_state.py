@@ -13,8 +13,17 @@ from weakref import WeakSet
 
 CACHE: Any = functools._lru_cache_wrapper
 """What ``functools.lru_cache`` makes of a function."""
-_NOT_A_MODELS = frozenset({"numpy", "opcheck", "sympy", "torch", "torchgen", "typing_extensions"})
-"""Top packages, beside Python's own library, that hold no tensors of a model's."""
+_NOT_A_MODELS = frozenset(
+    {"numpy", "opcheck", "torch", "torchgen",
+     "sympy", "mpmath", "networkx", "jinja2", "typing_extensions", "packaging", "scipy",
+     "_pytest", "pytest", "xdist", "hypothesis", "pygments", "rich", "typer", "click", "yaml"}
+)  # fmt: skip
+"""Top packages, beside Python's own library, that hold no tensors of a model's.
+
+PyTorch and what it imports; others that know of no tensors and have thousands of names.
+"""
+_MAY_CACHE = frozenset({"builtins", "functools", "torch", ""})
+"""Top packages of which a cached function may be a model's all the same."""
 _KINDS = frozenset({dict, OrderedDict, defaultdict, list, set, deque})
 _DEPTH = 2
 """Tables within tables that are looked into."""
@@ -37,11 +46,22 @@ def freeze() -> None:
 
 
 def all_function_caches() -> set[Any]:
-    """Every ``functools.lru_cache`` of this process.
+    """Every ``functools.lru_cache`` of this process that may keep a model's tensors.
 
     Where other code than ``freeze`` froze what there was, those in a module or a class alone.
     """
-    return {*_frozen, *_referring()}
+    return {*filter(_may_cache, _frozen), *filter(_may_cache, _referring())}
+
+
+def _may_cache(cached: Any) -> bool:
+    """Whether a function with a cache may be of a model's, or be given its tensors."""
+    top = (cached.__module__ or "").partition(".")[0]
+    return top in _MAY_CACHE or not _is_elsewhere(top)
+
+
+def _is_elsewhere(top: str) -> bool:
+    """Whether a top package holds no tensors of a model's."""
+    return top in _NOT_A_MODELS or top in sys.stdlib_module_names
 
 
 def _referring() -> list[Any]:
@@ -52,8 +72,7 @@ def _referring() -> list[Any]:
 def namespaces() -> Iterator[Any]:
     """Modules that may be a model's, and the classes that are theirs."""
     for name, module in [*sys.modules.items()]:
-        top = name.partition(".")[0]
-        if module is None or top in _NOT_A_MODELS or top in sys.stdlib_module_names:
+        if module is None or _is_elsewhere(name.partition(".")[0]):
             continue
         yield module
         for value in [*_variables(module).values()]:
