@@ -1,7 +1,7 @@
 """Moore Threads: which overloads a release of torch_musa registers, by list, code and patches."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def torch_of(folder: Path) -> Mapping[str, str]:
 def registrations(sources: Path, release: str) -> dict[str, Kernel]:
     """Overload -> kernel; the list's own line where list and code both register it."""
     folder = sources / "moorethreads"
-    found = dict(_listed(sources, release)) if release != FIRST else {}
+    found = {**_listed(sources, release)} if release != FIRST else {}
     for op, kernel in _in_code(folder, release):
         before = found.get(op)
         if before is None:
@@ -101,8 +101,14 @@ def vendor_schemas(folder: Path, release: str) -> dict[str, str]:
 
 def surveys(folder: Path) -> tuple[str, ...]:
     """Releases whose code was searched for registrations."""
-    rows = load_yaml(folder / "cpp_registrations.yaml")["rows"]
-    return tuple(sorted({row["ref"].removeprefix("v") for row in rows}, key=version_key))
+    refs = {row["ref"].removeprefix("v") for row in _rows_of_code(folder)}
+    return tuple(sorted(refs, key=version_key))
+
+
+@cache
+def _rows_of_code(folder: Path) -> Sequence[Mapping[str, Any]]:
+    rows: Sequence[Mapping[str, Any]] = load_yaml(folder / "cpp_registrations.yaml")["rows"]
+    return rows
 
 
 def survey_of(folder: Path, release: str) -> str:
@@ -111,7 +117,12 @@ def survey_of(folder: Path, release: str) -> str:
     return release if release in surveys(folder) else nearest(release, others)
 
 
-def _listed(sources: Path, release: str) -> Iterator[tuple[str, Kernel]]:
+@cache
+def _listed(sources: Path, release: str) -> Mapping[str, Kernel]:
+    return dict(_of_list(sources, release))
+
+
+def _of_list(sources: Path, release: str) -> Iterator[tuple[str, Kernel]]:
     path = sources / "moorethreads" / list_name(release)
     entries = load_yaml(path)
     lines = _lines(path)
@@ -157,7 +168,7 @@ def _in_code(folder: Path, release: str) -> Iterator[tuple[str, Kernel]]:
     surveyed = survey_of(folder, release)
     method = "" if surveyed == release else "inferred"
     found: dict[str, Kernel] = {}
-    for row in load_yaml(folder / "cpp_registrations.yaml")["rows"]:
+    for row in _rows_of_code(folder):
         op, key = row["op"], row["key"]
         if row["ref"] != f"v{surveyed}" or row["kind"] != "impl" or not key.endswith(DENSE):
             continue
