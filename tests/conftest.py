@@ -15,8 +15,9 @@ import pytest
 from packaging.version import Version
 
 from opcheck.python_state import freeze
-from opcheck.sandbox.parent.preloaded import loaded_anew, loaded_once
+from opcheck.sandbox.parent.preloaded import Template, copied_from, loaded_anew, loaded_once
 from tests import said
+from tests.preloaded import libraries
 
 if said.FOLDER in os.environ:  # a worker of such a run
     said.begin()
@@ -96,6 +97,21 @@ def device_is_known() -> None:
 def workers_are_copies() -> Iterator[None]:
     """Load PyTorch once for the workers of all tests: most of what each would take is that."""
     with loaded_once():
+        yield
+
+
+@pytest.fixture(scope="session")
+def with_libraries() -> Iterator[Template]:
+    """A process that has loaded the models' libraries, too, for the folders that ask for it."""
+    template = libraries.template()
+    yield template
+    template.close()
+
+
+@pytest.fixture(scope="module")
+def libraries_are_loaded(with_libraries: Template) -> Iterator[None]:
+    """Load the models' libraries once for the workers of such tests: seconds for each of them."""
+    with copied_from(with_libraries):
         yield
 
 
