@@ -258,10 +258,23 @@ def _take_out(table: Any) -> None:
 
 
 def _holds(container: Any, device_type: str, depth: int) -> bool:
-    for item in gc.get_referents(container):
+    items = gc.get_referents(container)
+    if not any(map(_leads_on, {*map(type, items)})):  # of a long table, all that is looked at
+        return False
+    for item in items:
         if isinstance(item, Tensor) and _place(item).type == device_type:
             return True
-        inner = isinstance(item, (tuple, list, dict)) or type(item).__name__ == "_lru_list_elem"
-        if inner and depth and _holds(item, device_type, depth - 1):
+        if depth and _is_inner(type(item)) and _holds(item, device_type, depth - 1):
             return True
     return False
+
+
+@cache
+def _leads_on(kind: type[Any]) -> bool:
+    """Whether a value of a type may be a tensor or have one in it."""
+    return issubclass(kind, Tensor) or _is_inner(kind)
+
+
+@cache
+def _is_inner(kind: type[Any]) -> bool:
+    return issubclass(kind, (tuple, list, dict)) or kind.__name__ == "_lru_list_elem"
