@@ -1,6 +1,7 @@
 """One target's support matrix, from the vendor's file and the release's file."""
 
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -9,6 +10,7 @@ from opcheck.db.collectives import collectives_of
 from opcheck.db.compilers import compilers_of
 from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
 from opcheck.db.files.document import Document
+from opcheck.db.files.parts import Entries
 from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import KINDS
 from opcheck.db.tables import Tables, choices_of, inherited
@@ -18,7 +20,7 @@ from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
-from opcheck.model.verdict import Method
+from opcheck.model.verdict import Evidence, Method
 
 _PLUGIN = "PrivateUse1"
 Registered = Mapping[str, Mapping[str, Any]]
@@ -72,7 +74,7 @@ def build_matrix(
         compilers=compilers_of(target, compilers.data) if compilers else {},
         triton=triton_of(target, triton.data) if triton else None,
         cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
-        sparse=tables.sparse(key, target.torch),
+        sparse=tables.sparse(target, key, partial(_listed, release, target.torch, cited, method)),
         cautions=cautions_of(target, modes.data) if modes else (),
         chip_name=vendor.data["chips"][target.chip]["name"],
     )
@@ -91,14 +93,33 @@ def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method:
 def registered(vendor: Document, release: Document, torch: str) -> Registered:
     """Overloads with a kernel for dense tensors on this torch, and what the file says of them."""
     key = str(vendor.data.get("dispatch_key", _PLUGIN))
+    return _registered(release, torch, key, (key,))
+
+
+def _registered(release: Document, torch: str, key: str, plain: tuple[str, ...]) -> Registered:
+    """Overloads with a kernel under a key; ``plain`` are the keys of entries that name none."""
     versions = release.data["torch"]
 
     def holds(variant: Mapping[str, Any]) -> bool:
         spans = variant.get("torch")
         served = spans is None or within(torch, spans, versions)
-        return served and key in variant.get("keys", (key,))
+        return served and key in variant.get("keys", plain)
 
     return Chosen(release.data["operators"], holds)
+
+
+def _listed(
+    release: Document, torch: str, cited: Citations, method: Method, key: str
+) -> Mapping[str, Evidence]:
+    """Overloads that a release's list has a kernel for under a key other than the dense one."""
+    operators = release.data["operators"]
+    limited = operators.limited if isinstance(operators, Entries) else operators
+    found = _registered(release, torch, key, ())
+    return {
+        op: cited.all((said["at"],), Method(said.get("method", method)))[0]
+        for op in limited
+        if (said := found.get(op)) is not None
+    }
 
 
 def _fallback(vendor: Document, method: Method) -> Fallback:

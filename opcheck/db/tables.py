@@ -28,12 +28,13 @@ from opcheck.db.schema.tables import (
     SPARSE_FILE,
     TRITON_FILE,
 )
+from opcheck.db.sparse import Listed, sparse_kernels
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Choice, Earlier, Inherited, SparseKernels, Whole
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
-from opcheck.model.verdict import Confidence, Evidence, Method
+from opcheck.model.verdict import Confidence, Method
 
 
 class OperatorFacts(Struct, frozen=True):
@@ -124,9 +125,14 @@ class Tables(Struct, frozen=True, dict=True):
         path = self.folder / "sparse.yaml"
         return document.read(path, SPARSE_FILE, self.cache) if path.exists() else None
 
-    def sparse(self, key: str, torch: str) -> Mapping[str, SparseKernels]:
-        """By layout, what a dispatch key has for sparse tensors; read when first asked for."""
-        return LateMapping(lambda: _sparse(self._sparse, key, major_minor(torch)))
+    def sparse(self, target: Target, key: str, listed: Listed) -> Mapping[str, SparseKernels]:
+        """By layout, what a target has for sparse tensors; read when first asked for."""
+
+        def read() -> Mapping[str, SparseKernels]:
+            found = self._sparse
+            return sparse_kernels(found.data, target, key, listed) if found else {}
+
+        return LateMapping(read)
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
@@ -260,42 +266,6 @@ def _inherited(tables: Tables, torch_version: str) -> Mapping[str, Inherited]:
         return Inherited(facts.composite, facts.cpu_kernel, parts)
 
     return LazyMapping(tables.operators(torch_version), read)
-
-
-SPARSE_LAYOUTS = {
-    "sparse_coo": "Sparse",
-    **dict.fromkeys(("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"), "SparseCsr"),
-}
-"""Layout, as torch names it -> what its dispatch keys begin with."""
-
-
-def _sparse(found: Document | None, key: str, torch: str) -> dict[str, SparseKernels]:
-    if found is None:
-        return {}
-    return {
-        layout: _sparse_kernels(found.data, f"{kind}{key}", torch)
-        for layout, kind in SPARSE_LAYOUTS.items()
-        if f"{kind}{key}" in found.data["torch"]
-    }
-
-
-def _sparse_kernels(said: Mapping[str, Any], key: str, torch: str) -> SparseKernels:
-    """What a key has in one torch: a kernel that a list has is in every later torch, too."""
-    cited = Citations(said["sources"])
-    lists = said["torch"][key]
-    looked_at = [version_key(version) for version in lists]
-    kernels: dict[str, Evidence] = {}
-    unclear: set[str] = set()
-    for op, by_key in said["kernels"].items():
-        since, _, at = by_key.get(key, "").partition(" ")
-        if since and version_key(since) <= version_key(torch):
-            kernels[op] = cited.all((at,), Method.REGISTERED)[0]
-        elif since:
-            before = [version for version in looked_at if version < version_key(since)]
-            if not before or max(before) < version_key(torch):
-                unclear.add(op)
-    list_of = lists[nearest_not_newer(torch, tuple(lists))]
-    return SparseKernels(kernels, frozenset(unclear), cited.all((list_of,), Method.REGISTERED))
 
 
 def _holds(row: Mapping[str, Any], target: Target) -> bool:

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.matrix import SparseKernels, SupportMatrix
 from opcheck.model.trace import Constant, Node, Value
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import resolution as codes
+from opcheck.resolve.kernels import ON_HOST, crossing
 from opcheck.resolve.resolution import Resolution, Step
 
 _LAYOUT = "sparse_"
@@ -14,6 +15,14 @@ _TAKEN = frozenset({"float32", "float64"})
 """Dtypes that kernels for sparse tensors are written for; of others no list says anything."""
 _GIVE_ANOTHER = frozenset({"to_sparse", "_to_sparse"})
 """Operators whose argument ``layout`` is that of the result, and no option of a new tensor."""
+_RAISE_WITHOUT = frozenset(
+    f"aten::{name}"
+    for name in (
+        *("is_coalesced", "indices", "values", "sparse_dim", "dense_dim"),
+        *("crow_indices", "col_indices", "ccol_indices", "row_indices"),
+    )
+)
+"""Operators whose composite raises for every sparse tensor: it says that its layout is wrong."""
 
 
 class Sparse(NamedTuple):
@@ -23,6 +32,11 @@ class Sparse(NamedTuple):
     """As torch names it."""
     dtype: str
     """Of the tensor that is given; "" for one that is made."""
+
+
+def needs_kernel(node: Node) -> bool:
+    """Whether PyTorch's composite raises for a layout that there is no kernel of."""
+    return str(node.op) in _RAISE_WITHOUT
 
 
 def sparse_in(node: Node) -> Sparse | None:
@@ -53,6 +67,9 @@ def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
     if evidence is None:
         text = "kernel: none is registered for {op} of {layout} tensors"
         return Step(Sentence(text, op=op, layout=layout))
+    found_inside = _inside(node, known, matrix) if known else None
+    if found_inside is not None:
+        return found_inside
     if dtype and dtype not in _TAKEN:
         text = (
             "the vendor registers a kernel for {op} of {layout} tensors; nobody has said whether it"
@@ -65,15 +82,58 @@ def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
         return Step(Sentence("kernel: not known to take {dtype}", dtype=dtype), unknown)
     text = "the vendor registers a kernel for {op} of {layout} tensors"
     said = Sentence(text, op=op, layout=layout)
-    found = Resolution(Verdict.NATIVE, codes.REGISTERED, said, evidence=(evidence,))
+    by = known.listed if known and op in known.shared else ()
+    found = Resolution(Verdict.NATIVE, codes.REGISTERED, said, evidence=(evidence, *by))
     text = "kernel: registered for {op} of {layout} tensors"
     return Step(Sentence(text, op=op, layout=layout), found)
+
+
+def _inside(node: Node, known: SparseKernels, matrix: SupportMatrix) -> Step | None:
+    """What becomes of a call whose kernel asks for others; None where the target has them."""
+    op, inside = str(node.op), known.inside.get(str(node.op))
+    if inside is None:
+        return None
+    sparse = [found for _, value in node.arguments if (found := _of(value, node)) is not None]
+    asks = inside.both if inside.both and len(sparse) > 1 else inside.asks
+    part = next((part for part in asks if part not in known.kernels), "")
+    vendor, layout = matrix.target.vendor, sparse[0].layout
+    evidence = (*inside.evidence, *known.listed)
+    if not asks:
+        text = "nobody has said what the kernel for {op} of {layout} tensors asks {vendor} for"
+        said = Sentence(text, op=op, layout=layout, vendor=vendor)
+        unknown = Resolution(
+            Verdict.UNKNOWN, codes.SPARSE_NOT_KNOWN, said, Confidence.LOW, evidence
+        )
+        return Step(Sentence("kernel: not known what it asks for"), unknown)
+    if not part:
+        return None
+    if part in known.on_host:
+        return _on_host(node, matrix, known, part)
+    text = (
+        "the kernel for {op} of {layout} tensors is PyTorch's and asks for {part}, which {vendor}"
+        " registers no kernel for"
+    )
+    said = Sentence(text, op=op, layout=layout, part=part, vendor=vendor)
+    refused = Resolution(
+        Verdict.UNSUPPORTED, codes.NO_SPARSE_KERNEL, said, evidence=evidence, about=part
+    )
+    return Step(Sentence("kernel: it asks for {part}, which has none", part=part), refused)
+
+
+def _on_host(node: Node, matrix: SupportMatrix, known: SparseKernels, op: str) -> Step:
+    """What a fallback for sparse tensors runs on the host."""
+    said = Sentence(ON_HOST, vendor=matrix.target.vendor, op=op)
+    found = Resolution(
+        Verdict.FALLBACK, codes.HOST_FALLBACK, said,
+        evidence=known.listed, fallback_bytes=crossing(node),
+    )  # fmt: skip
+    return Step("host: a CPU kernel takes it", found)
 
 
 def without_kernel(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
     """What becomes of a call that neither a kernel nor a composite takes: it raises, or who knows.
 
-    Fallbacks to the host are registered for dense tensors.
+    Fallbacks to the host are registered for dense tensors, and few vendors have another.
     """
     op, layout, known = str(node.op), sparse.layout, matrix.sparse.get(sparse.layout)
     vendor = matrix.target.vendor
@@ -84,6 +144,8 @@ def without_kernel(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
             Sentence("host: not known for {layout} tensors", layout=layout),
             Resolution(Verdict.UNKNOWN, codes.SPARSE_NOT_KNOWN, said, Confidence.LOW),
         )
+    if op in known.on_host:
+        return _on_host(node, matrix, known, op)
     text = "{vendor} registers no kernel for {op} of {layout} tensors"
     said = Sentence(text, vendor=vendor, op=op, layout=layout)
     code = codes.NO_SPARSE_KERNEL if op in matrix.entries else codes.NO_KERNEL

@@ -128,7 +128,8 @@ class Walk:
         if own.resolution is not None:
             return
         through_out = node.composite is Composite.NON_FUNCTIONAL  # which the table knows of
-        if not through_out and node.composite in self.matrix.inherits:
+        taken_apart = node.composite in self.matrix.inherits and not sparse.needs_kernel(node)
+        if taken_apart and not through_out:
             yield self._composite(node)
             return
         yield sparse.without_kernel(node, given, self.matrix)

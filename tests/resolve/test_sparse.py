@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.model.matrix import SparseKernels, SupportMatrix
+from opcheck.model.matrix import Inside, SparseKernels, SupportMatrix
 from opcheck.model.trace import Composite, Constant, Node
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
@@ -69,3 +69,57 @@ def test_of_a_layout_without_a_list_nothing_is_known() -> None:
         Verdict.UNKNOWN,
         "sparse-kernels-not-known",
     )
+
+
+@pytest.mark.parametrize(
+    ("inside", "on_host", "expected"),
+    [
+        (
+            Inside(("aten::addmm",), ()), (),
+            (Verdict.UNSUPPORTED, "layout-not-supported",
+             "the kernel for aten::mm of sparse_coo tensors is PyTorch's and asks for aten::addmm, "
+             "which vendor registers no kernel for",
+             ("kernel: it asks for aten::addmm, which has none",)),
+        ),
+        (
+            Inside(("aten::addmm",), ()), ("aten::addmm",),
+            (Verdict.FALLBACK, "host-fallback",
+             "vendor registers no kernel for aten::addmm, so every call runs on the host CPU",
+             ("host: a CPU kernel takes it",)),
+        ),
+        (
+            Inside((), ()), (),
+            (Verdict.UNKNOWN, "sparse-kernels-not-known",
+             "nobody has said what the kernel for aten::mm of sparse_coo tensors asks vendor for",
+             ("kernel: not known what it asks for",)),
+        ),
+        (
+            Inside(("aten::mm",), (), both=("aten::addmm",)), (),
+            (Verdict.NATIVE, "registered",
+             "the vendor registers a kernel for aten::mm of sparse_coo tensors",
+             ("kernel: registered for aten::mm of sparse_coo tensors",)),
+        ),
+    ],
+)  # fmt: skip
+def test_a_shared_kernel_runs_where_what_it_asks_for_does(
+    inside: Inside, on_host: tuple[str, ...], expected: tuple[Verdict, str, str, tuple[str, ...]]
+) -> None:
+    kernels = SparseKernels(
+        {"aten::mm": made.LISTED}, frozenset(), (), {"aten::mm": inside}, on_host=frozenset(on_host)
+    )
+    assert answer(call("aten::mm"), {"sparse_coo": kernels}) == expected
+
+
+def test_a_fallback_of_the_vendors_may_take_sparse_tensors() -> None:
+    kernels = SparseKernels({}, frozenset(), (), on_host=frozenset(["aten::mul.Tensor"]))
+    assert answer(call("aten::mul.Tensor"), {"sparse_coo": kernels})[:2] == (
+        Verdict.FALLBACK,
+        "host-fallback",
+    )
+    assert answer(call("aten::mm"), {"sparse_coo": kernels})[0] is Verdict.UNSUPPORTED
+
+
+def test_a_composite_that_is_there_to_raise_serves_no_sparse_tensor() -> None:
+    node = call("aten::is_coalesced", composite=Composite.EXPLICIT)
+    assert answer(node, {"sparse_coo": COO})[:2] == (Verdict.UNSUPPORTED, "no-kernel")
+    assert answer(node, {})[:2] == (Verdict.UNKNOWN, "sparse-kernels-not-known")

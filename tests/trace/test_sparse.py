@@ -161,10 +161,15 @@ def test_compressed_rows_have_kernels_of_their_own() -> None:
     assert reason(report, "aten::mm", 1) == (Verdict.NATIVE, "registered")
 
 
-def test_of_plugins_nobody_has_said() -> None:
+def test_a_plugin_has_the_product_that_asks_for_one_it_lacks() -> None:
     sparse = torch.eye(4).to_sparse()
-    report = scanned(Calls(torch.mm), sparse, torch.ones(4, 3), targets=[NPU])
-    assert reason(report, "aten::mm") == (Verdict.UNKNOWN, "sparse-kernels-not-known")
+    targets = [NPU, "cambricon-mlu370@r2.4_develop", "moorethreads-s4000@2.7.1"]
+    report = scanned(Calls(torch.mm), sparse, torch.ones(4, 3), targets=targets)
+    assert [reason(report, "aten::mm", place) for place in range(3)] == [
+        (Verdict.UNSUPPORTED, "layout-not-supported"),
+        (Verdict.NATIVE, "registered"),
+        (Verdict.UNSUPPORTED, "layout-not-supported"),
+    ]
 
 
 def test_dense_calls_are_what_they_were() -> None:

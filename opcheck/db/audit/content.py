@@ -266,7 +266,16 @@ def sparse(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FilePr
                 yield FileProblem("no-evidence", f"{at!r} cites no source of the file", where)
             if since not in looked_at.get(key, {}):
                 yield FileProblem("span", f"no list of {key} of torch {since} was looked at", where)
-    yield from overloads(keyed(data, "kernels"), known)
+    yield from evidence({key: data[key] for key in ("targets", "inside")}, sources)
+    rows = list(enumerate(data["targets"]))
+    yield from vendors(((said, ("targets", number)) for number, said in rows), known)
+    asked = (
+        (name, ("inside", op, key))
+        for op, by_key in data["inside"].items()
+        for key, said in by_key.items()
+        for name in (*said.get("asks", ()), *said.get("both", ()))
+    )
+    yield from overloads((*keyed(data, "kernels"), *keyed(data, "inside"), *asked), known)
 
 
 def overlay(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:

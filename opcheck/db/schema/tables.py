@@ -159,9 +159,29 @@ SPARSE_FILE = Record(
         "sources": MapOf(SOURCE),
         "torch": MapOf(MapOf(Text())),
         "kernels": MapOf(MapOf(Text(pattern=rf"{_VERSION} \S+:\d+", form="as 2.9 torch-2.9:120"))),
+        "targets": ListOf(
+            Record(
+                {
+                    "vendor": Text(), "release": Text(), "at": CITATIONS,
+                    "kinds": ListOf(Text(frozenset({"Sparse", "SparseCsr"})), least=1),
+                },
+                {"torch": VERSIONS, "shared": Flag(), "host": Flag()},
+            )
+        ),
+        "inside": MapOf(
+            MapOf(
+                Record(
+                    {"at": Text()},
+                    {
+                        "asks": ListOf(Text(), least=1), "both": ListOf(Text(), least=1),
+                        "unclear": Flag(), "before": Text(pattern=_VERSION, form="a version"),
+                    },
+                )
+            )
+        ),
         "complete": COMPLETE,
     }
-)
+)  # fmt: skip
 _REDUCTIONS = {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM"}
 REDUCTIONS = ListOf(Text(frozenset(_REDUCTIONS)), least=1)
 COLLECTIVES_FILE = Record(

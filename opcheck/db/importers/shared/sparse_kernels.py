@@ -2,7 +2,8 @@
 
 A tensor of another layout has a dispatch key of its own, as ``SparseCUDA``, so that a kernel for
 dense tensors is not asked. PyTorch's lists have them for CUDA, MPS and, since 2.14, XPU; those of
-torch-xpu-ops for XPU before that.
+torch-xpu-ops for XPU before that. Of a device outside of PyTorch its vendor's code says which of
+them it has: those that PyTorch shares between CPU and CUDA, or its own.
 """
 
 import gzip
@@ -10,18 +11,34 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import SourceFile, load_yaml, source_files
 from opcheck.db.importers.shared import in_tree
+from opcheck.db.importers.shared.in_tree import Declared, Kernel
 from opcheck.db.schema.tables import SPARSE
 from opcheck.db.versions import major_minor, version_key
 
-KEYS = tuple(f"{kind}{key}" for key in ("CUDA", "MPS", "XPU") for kind in ("Sparse", "SparseCsr"))
+KINDS = ("Sparse", "SparseCsr")
+"""What the dispatch keys of sparse layouts begin with."""
+SHARED = "Shared"
+"""In the place of a device: what CPU and CUDA have under one name, written for any device."""
+KEYS = (
+    *(f"{kind}{key}" for key in ("CUDA", "MPS", "XPU", SHARED) for kind in KINDS),
+    "SparseCPU",
+)
 _XPU = re.compile(r"native_functions\.xpu@(\d+\.\d+)\.yaml\.gz")
 _XPU_FOLDER = "intel-xpu"
 _XPU_LIST = "yaml/native/native_functions.yaml"
 _BY_HAND = Path(__file__).with_name("sparse_xpu.yaml")
+_TARGETS = Path(__file__).with_name("sparse_targets.yaml")
+_OF_TARGETS = """\
+What a release registers for sparse tensors beside its list: kernels that are shared. host: a
+fallback takes the rest to SparseCPU. Else nothing does, and such a call raises."""
+_INSIDE = """\
+What a shared kernel asks for with its sparse tensors, of what is not shared itself; both: where it
+has two of them. unclear: nobody has said what. before: in an older torch alone."""
 Lines = Mapping[str, Mapping[str, int]]
 """Dispatch key -> overload -> the line of a list that names its kernel."""
 
@@ -40,15 +57,47 @@ def table(sources: Path) -> Iterable[str]:
             for op, line in kernels.items():
                 since = found.setdefault(f"aten::{op}", {})
                 since.setdefault(key, f"{torch} {name}:{line}")
+    for op, since in found.items():
+        for key in [key for key in since if key.endswith(SHARED) and op not in _names(lines[key])]:
+            del since[key]  # a composite by now, of another that is shared
+    found = {op: since for op, since in found.items() if since}
+    said = load_yaml(_TARGETS)
     yield "# Kernels for sparse tensors: overload -> dispatch key -> the first version that was"
-    yield "# looked at and has one, and where. Written by `opcheck.db.importers pytorch SOURCES`."
+    yield "# looked at and has one, and where. Shared: CPU and CUDA have the same one."
+    yield "# Written by `opcheck.db.importers pytorch SOURCES`."
     yield f"schema: {SPARSE}"
-    yield from yaml_writer.section(
-        "sources", {name: source.as_data() for name, source in cited.items()}
-    )
+    lists = {name: source.as_data() for name, source in cited.items()}
+    yield from yaml_writer.section("sources", lists | said["sources"])
     yield from yaml_writer.section("torch", seen)
     yield from yaml_writer.section("kernels", {op: found[op] for op in sorted(found)})
+    yield from yaml_writer.listing("targets", said["targets"], _OF_TARGETS)
+    yield from yaml_writer.section("inside", _inside(said["inside"]), _INSIDE)
     yield from yaml_writer.end()
+
+
+def _names(lines: Mapping[str, int]) -> set[str]:
+    return {f"aten::{name}" for name in lines}
+
+
+def _inside(said: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What is asked inside of each overload, by the dispatch key of its kernel."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind in KINDS:
+        for name, asked in said[kind].items():
+            keys = [key for key in ("asks", "both") if key in asked]
+            names = {key: [f"aten::{op}" for op in asked[key]] for key in keys}
+            found.setdefault(f"aten::{name}", {})[f"{kind}{SHARED}"] = {**asked, **names}
+    return {op: found[op] for op in sorted(found)}
+
+
+def shared(listed: Mapping[str, Declared], kind: str) -> dict[str, Kernel]:
+    """Overloads of a list whose kernel for CPU and CUDA is the same function."""
+    cpu, cuda = (in_tree.registered(listed, f"{kind}{key}") for key in ("CPU", "CUDA"))
+    return {
+        name: kernel
+        for name, kernel in cpu.items()
+        if name in cuda and kernel.name == cuda[name].name
+    }
 
 
 def _registered(text: bytes) -> Lines:
@@ -56,8 +105,9 @@ def _registered(text: bytes) -> Lines:
     listed = in_tree.read_list(text)
     lines: dict[str, dict[str, int]] = {}
     for key in KEYS:
-        found = in_tree.registered(listed, key)
-        for name, overload in listed.items():
+        kind = key.removesuffix(SHARED)
+        found = in_tree.registered(listed, key) if kind == key else shared(listed, kind)
+        for name, overload in listed.items() if kind == key else ():
             if overload.delegate in found:
                 found.setdefault(name, found[overload.delegate])
         lines[key] = {name: kernel.line for name, kernel in found.items()}
