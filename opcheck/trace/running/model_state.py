@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
 
 from opcheck.python_state import (
     CACHE,
@@ -27,6 +26,7 @@ from opcheck.python_state import (
     tables,
     variables,
 )
+from opcheck.trace.device.containers import with_tensors
 from opcheck.trace.device.sparse import SPARSE, sparse_tensor
 from opcheck.trace.device.state import living
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
@@ -100,7 +100,7 @@ FLOAT_INPUT_LIMIT = 1 << 12
 
 def on_device(value: Any, device: torch.device) -> Any:
     """Put every tensor in nested inputs on the device; small ones keep their values."""
-    return tree_map(lambda v: _moved(v, device) if isinstance(v, Tensor) else v, value)
+    return with_tensors(lambda tensor: _moved(tensor, device), value)
 
 
 def _moved(tensor: Tensor, device: torch.device) -> Tensor:
