@@ -53,7 +53,7 @@ class Sees(nn.Module):
 
     def forward(self, image: Tensor) -> Tensor:
         assert image.device == self.layer.weight.device
-        return self.layer(image.split(1)[0])  # type: ignore[no-any-return]  # untyped
+        return self.layer(torch.split(image, 1)[0])  # type: ignore[no-any-return]  # untyped
 
 
 IMAGE = torch.ones(2, 3)

@@ -53,7 +53,7 @@ def _marked(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_marked, value))
     if isinstance(value, tuple) and type(value).__module__ == "torch.return_types":
-        return type(value)(tuple(map(_marked, value)))  # type: ignore[call-arg]  # a struct sequence
+        return type(value)(tuple(map(_marked, value)))
     return value
 
 
