@@ -169,7 +169,7 @@ class Engine(TorchDispatchMode):
                 not_compiled(self._met_compiled), listening(self._met_launch), numbers_read(),
                 parallel.followed(self.device), there(self.device, self._met_other),
                 generators_of(self.device, note), checkpoints_of(self.device, note),
-                flex_attention.followed(self.called_by_python),
+                flex_attention.followed(self.called_by_python), eager.no_inference_tensors(),
             ):  # fmt: skip
                 stack.enter_context(each)
             if self.other_as_device:
