@@ -1,6 +1,7 @@
 """Inputs within objects: what holds them, and that their tensors are on the device."""
 
 from collections import UserDict, namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -57,7 +58,7 @@ class Sees(nn.Module):
 
 
 IMAGE = torch.ones(2, 3)
-HOLDERS = {
+HOLDERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "dataclass": (Batch(IMAGE), lambda held: held.image),
     "inside": (Step(Batch(IMAGE, {"x": [IMAGE]})), lambda held: held.batch.more["x"][0]),
     "frozen": (Frozen(IMAGE), lambda held: held.image),
