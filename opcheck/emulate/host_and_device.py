@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from msgspec import Struct
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
 
 from opcheck.emulate.collectives import collecting_on_host
 from opcheck.emulate.compare import Named, gradients, named_tensors
@@ -23,6 +22,7 @@ from opcheck.python_state import left_as_found
 from opcheck.source.building.guess import holds_tensors
 from opcheck.trace.calls.call_site import from_error
 from opcheck.trace.calls.modules import ModuleStack, reason_of
+from opcheck.trace.device.containers import with_tensors
 from opcheck.trace.device.tensors import Spec
 from opcheck.trace.run import reproducible
 from opcheck.trace.running.eager import OtherAsDevice, asks_for_other, mark_compiled
@@ -66,7 +66,7 @@ class Placing:
 
     def inputs(self, value: Any) -> Any:
         """Give nested inputs with their tensors on the device."""
-        return tree_map(lambda v: self._once(v) if isinstance(v, Tensor) else v, value)
+        return with_tensors(self._once, value)
 
     def _once(self, tensor: Tensor) -> Tensor:
         if id(tensor) not in self._placed:

@@ -104,6 +104,16 @@ def test_what_is_made_there_is_there(
     assert made == [torch.device(device_type, 0)]
 
 
+def test_properties_of_a_cuda_device_have_what_code_decides_by() -> None:
+    def model(x: Tensor) -> Tensor:
+        found = torch.cuda.get_device_properties(x.device)
+        modern = (found.major, found.minor) >= (8, 0) and found.warp_size == 32
+        amd = found.gcnArchName.startswith("gfx")
+        return x.sin() if modern and found.multi_processor_count and not amd else x.cos()
+
+    assert operators(traced(model, "cuda")) == ["aten::sin"]
+
+
 def test_cuda_is_a_method_and_a_module_too() -> None:
     seen: list[Any] = []
 

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 import torch
 from msgspec import Struct
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils._pytree import tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import SourceError
@@ -199,6 +200,8 @@ def needed(problem: Sentence, signature: Signature) -> SourceError:
 
 def normalise(what: str, inputs: Any) -> Inputs:
     """Read what a factory gave as inputs: a tensor, a tuple, a dict, or (tuple, dict)."""
+    if isinstance(inputs, PackedSequence):  # a named tuple, of one argument
+        return (inputs,), {}
     if isinstance(inputs, tuple):
         if len(inputs) == 2 and isinstance(inputs[0], tuple) and isinstance(inputs[1], Mapping):
             return inputs[0], dict(inputs[1])

@@ -49,7 +49,7 @@ from opcheck.trace.device.state import answering
 from opcheck.trace.device.tensors import DeviceTensor, adopt, live
 from opcheck.trace.outputs.half_transforms import in_half
 from opcheck.trace.outputs.kernel_results import KernelResults
-from opcheck.trace.outputs.unknown import Assumption, UnknownResult
+from opcheck.trace.outputs.unknown import Assumption, UnknownResult, read_as
 from opcheck.trace.running import distributed, eager, parallel
 from opcheck.trace.running.eager import OtherAsDevice, not_compiled, numbers_read
 from opcheck.trace.torch_internals.autocast import cast_again, casts_around
@@ -169,7 +169,7 @@ class Engine(TorchDispatchMode):
                 not_compiled(self._met_compiled), listening(self._met_launch), numbers_read(),
                 parallel.followed(self.device), there(self.device, self._met_other),
                 generators_of(self.device, note), checkpoints_of(self.device, note),
-                flex_attention.followed(self.called_by_python),
+                flex_attention.followed(self.called_by_python), eager.no_inference_tensors(),
             ):  # fmt: skip
                 stack.enter_context(each)
             if self.other_as_device:
@@ -388,10 +388,9 @@ class Engine(TorchDispatchMode):
             if isinstance(value, DeviceTensor) and (code.writes is None or name in code.writes):
                 value.lose()
 
-    def note_read(self) -> None:
-        """Python reads values that the trace does not have (``tolist``)."""
-        text = "reads values that depend on data; they are taken to be 0 here"
-        self.gap_here(text, VALUE_ASSUMED)
+    def note_read(self, value: Any) -> None:
+        """Python reads ``value`` on the host in place of values that the trace does not have."""
+        self.gap_here(read_as(value), VALUE_ASSUMED)
 
     def took_assumption(self) -> bool:
         """Whether the last answer rested on an assumption; asking forgets it."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.model.trace import Constant, TensorMeta, Value, coarse_offset
+from opcheck.trace.device.host_copies import HostCopy
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 from opcheck.trace.torch_internals.modes import Modes, modes_of
@@ -106,6 +107,7 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         laid = (value.stride(), _coarse(value)) if value.layout is torch.strided else value.layout
         parts.append((value.dtype, value.shape, laid))
         call.tensors.append(value)
+        call.known = call.known and kind is not HostCopy
         call.lazy = call.lazy or value.is_conj() or value.is_neg()
         return True
     if kind is torch.device:

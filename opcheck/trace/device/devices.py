@@ -98,6 +98,22 @@ class DeviceProperties(Struct, frozen=True):
     total_memory: int
 
 
+class CudaProperties(DeviceProperties, frozen=True):
+    """The same of a device with a compute capability; figures are those of an A100."""
+
+    major: int
+    minor: int
+    multi_processor_count: int = 108
+    warp_size: int = 32
+    max_threads_per_multi_processor: int = 2048
+    regs_per_multiprocessor: int = 65536
+
+    @property
+    def gcnArchName(self) -> str:  # noqa: N802  # as it is called there
+        """What a build for CUDA gives in place of an architecture of AMD's."""
+        return self.name
+
+
 class Devices(Part):
     """One device; choosing it changes nothing."""
 
@@ -135,6 +151,8 @@ class Devices(Part):
         """What the device says of itself."""
         host = self._host()
         host.index(device)
+        if host.capability is not None:
+            return CudaProperties(host.name, host.total_memory, *host.capability)
         return DeviceProperties(host.name, host.total_memory)
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int] | None:

@@ -253,9 +253,6 @@ class DeviceTensor(torch.Tensor):
 
     def tolist(self) -> Any:
         """Values as Python numbers, moved to the host first as every device does."""
-        engine = now()
-        if self.value is None and engine is not None:
-            engine.note_read()
         return self.to("cpu").tolist()
 
     def numpy(self, *, force: bool = False) -> Any:

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.host_copies import HostCopy, host_copy
 from opcheck.trace.device.sparse import SPARSE, SparseTensor, sparse_tensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
 from opcheck.trace.outputs.device_only import kernel_for
@@ -34,6 +35,7 @@ from opcheck.trace.outputs.unknown import (
     OtherLayout,
     assumption_for,
     require_strides,
+    taken_to_be,
 )
 from opcheck.trace.running import distributed
 from opcheck.trace.torch_internals.dispatcher import facts
@@ -48,6 +50,7 @@ _CASTS = frozenset(
     )
 )  # fmt: skip
 """Overloads that change a tensor's dtype."""
+_NUMBERS = frozenset({bool, int, float, complex})
 
 
 class KernelResults:
@@ -163,7 +166,7 @@ class KernelResults:
         if call.device is not None and call.device.type == "cpu":
             if spec.numel > PROBE_LIMIT * 4:
                 return spec.on_meta()
-            return spec.zeros()
+            return host_copy(spec) if call.func in _CASTS else spec.zeros()
         return device_tensor(spec, None, self._device)
 
     def _plan(self, call: Call) -> Plan | None:
@@ -175,9 +178,15 @@ class KernelResults:
         return probed(call)
 
     def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
-        """Packed rows; how many there are of each step is counted in host memory everywhere."""
-        kwargs = {name: bare(value) for name, value in call.kwargs.items()}
-        data, batches = _PACK(*map(bare, call.args), **kwargs)
+        """Packed rows; how many there are of each step is counted in host memory everywhere.
+
+        Rows whose lengths are not known have the most that they can.
+        """
+        rows, lengths, batch_first = map(bare, call.args)
+        if type(lengths) is HostCopy:
+            self._assumed(call, Assumption(lambda: None))
+            lengths = torch.full(lengths.shape, rows.shape[int(batch_first)])
+        data, batches = _PACK(rows, lengths, batch_first)
         return device_tensor(Spec.like(data), None, self._device), batches
 
     def _real(self, call: Call) -> Any:
@@ -214,10 +223,17 @@ class KernelResults:
             replace_storage(tensor, device_tensor(Spec.like(value), value, self._device))
         return tensor
 
+    def read_on_host(self, value: Any) -> Any:
+        """A value that Python reads on the host, unless it would keep a loop going for too long."""
+        ended = self._loops.ended(value)
+        return value if ended is None else ended.result()
+
     def _bounded(self, call: Call, value: Any) -> Any:
         """A known value, unless it would keep a loop going for too long."""
         ended = self._loops.ended(value)
         if ended is None:
+            if type(value) in _NUMBERS and any(_is_made_up(tensor) for tensor in call.tensors):
+                self._assumed(call, Assumption(lambda: value, taken_to_be(value)))
             return value
         self._assumed(call, ended)
         return ended.result()
@@ -233,6 +249,11 @@ class KernelResults:
             result.lose()
             return result
         return self._wrap(result, call, [])
+
+
+def _is_made_up(tensor: Tensor) -> bool:
+    """Whether its values are there, and depend on data that a trace does not have."""
+    return type(value_of(tensor)) is HostCopy
 
 
 def _writes_own(call: Call) -> bool:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.host_copies import HostCopy
 from opcheck.trace.device.tensors import DeviceTensor
 
 
@@ -86,6 +87,18 @@ class Assumption(Struct, frozen=True):
 def taken_to_be(value: Any) -> Sentence:
     """The clause for a value that was taken."""
     return Sentence("it is taken to be {value}", value=str(value))
+
+
+def read_as(value: Any) -> Sentence:
+    """What is not seen where Python reads ``value``, a number or many, on the host."""
+    while isinstance(value, list):
+        value = value[0] if value else 0
+    first = next(iter(getattr(value, "flat", (value,))), 0)
+    text = "reads values that depend on data; they are taken to be {value} here"
+    return Sentence(text, value=_WHOLE.get(str(first), str(first)))
+
+
+_WHOLE = {"0.0": "0", "0j": "0"}
 
 
 def assumption_for(call: Call) -> Assumption | None:
@@ -180,9 +193,27 @@ def _repeat_interleave(call: Call) -> Assumption:
 
 
 def _bincount(call: Call) -> Assumption:
-    minimum = call.kwargs.get("minlength", call.args[2] if len(call.args) > 2 else 0)
-    size = max(minimum, call.tensors[0].numel())
-    return Assumption(lambda: torch.zeros(size, dtype=torch.int64))
+    """As many as are asked for, each as often as the others: Python splits rows by them.
+
+    Of unknown many, at their most, none is there: a loop over them would go beyond its list.
+    """
+    counted = call.tensors[0].numel()
+    fewest = call.kwargs.get("minlength", call.args[2] if len(call.args) > 2 else 0)
+    dtype = _dtype_of_counts(call)
+
+    def result() -> Tensor:
+        places = torch.arange(counted) % fewest if fewest else torch.empty(0, dtype=torch.int64)
+        counts = torch.bincount(places, minlength=fewest or counted)
+        return counts.to(dtype).as_subclass(HostCopy)
+
+    return Assumption(result)
+
+
+def _dtype_of_counts(call: Call) -> torch.dtype:
+    """``_bincount_cpu`` in ATen's SummaryOps.cpp: sums of weights are float32 or float64."""
+    if len(call.tensors) == 1:
+        return torch.int64
+    return torch.float32 if call.tensors[1].dtype is torch.float32 else torch.float64
 
 
 def _index(call: Call) -> Assumption | None:
@@ -220,7 +251,9 @@ def _indexed(call: Call) -> Tensor:
 
 
 def _known(tensor: Tensor) -> Tensor | None:
-    return tensor.value if isinstance(tensor, DeviceTensor) else tensor
+    if isinstance(tensor, DeviceTensor):
+        return tensor.value
+    return None if type(tensor) is HostCopy else tensor
 
 
 _RULES: dict[str, Callable[[Call], Assumption | None]] = {

@@ -6,6 +6,9 @@ which every compiled call passes through, ``_torchdynamo_orig_backend``, ``compi
 
 Private torch API used here, checked on 2.13.0: ``torch.utils._device._device_constructors``.
 ``torch.compiler.set_stance`` is used where Dynamo is already loaded.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._InferenceMode``, which
+``torch.inference_mode`` enters, and ``torch._C._set_grad_enabled``.
 """
 
 import sys
@@ -14,6 +17,7 @@ from contextlib import contextmanager, nullcontext
 from functools import wraps
 from types import MethodType
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -212,6 +216,38 @@ def not_compiled(met: Met) -> Iterator[None]:
             yield
     finally:
         torch.compile = original
+
+
+@contextmanager
+def no_inference_tensors() -> Iterator[None]:
+    """Have ``torch.inference_mode`` switch gradients off, and nothing else.
+
+    A view of a tensor of Python's own device cannot be made in it: "Cannot set version_counter for
+    inference tensor". What is called is the same.
+    """
+    on = False
+
+    class Mode:
+        def __init__(self, mode: bool = True) -> None:
+            self._wanted = mode
+            self._before = (on, torch.is_grad_enabled())
+
+        def __enter__(self) -> None:
+            nonlocal on
+            self._before = (on, torch.is_grad_enabled())
+            on = self._wanted
+            torch._C._set_grad_enabled(not on)
+
+        def __exit__(self, *_: object) -> None:
+            nonlocal on
+            on, gradients = self._before
+            torch._C._set_grad_enabled(gradients)
+
+    with (
+        patch.object(torch._C, "_InferenceMode", Mode),
+        patch.object(torch, "is_inference_mode_enabled", lambda: on),
+    ):
+        yield
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
 
 from opcheck.python_state import (
     CACHE,
@@ -27,6 +26,7 @@ from opcheck.python_state import (
     tables,
     variables,
 )
+from opcheck.trace.device.containers import with_tensors
 from opcheck.trace.device.sparse import SPARSE, sparse_tensor
 from opcheck.trace.device.state import living
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
@@ -71,6 +71,7 @@ def _copy(module: nn.Module, known: dict[int, Any]) -> nn.Module:
     plain = [m for m in module.modules() if _is_plain(type(m))]  # type: ignore[arg-type]
     memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in plain}
     memo |= computed(*module.modules()) | known
+    memo |= {key: copy.deepcopy(placed, memo) for key, placed in _standing.items()}
     for part in plain:
         state = {}
         for name, value in part.__getstate__().items():
@@ -100,7 +101,7 @@ FLOAT_INPUT_LIMIT = 1 << 12
 
 def on_device(value: Any, device: torch.device) -> Any:
     """Put every tensor in nested inputs on the device; small ones keep their values."""
-    return tree_map(lambda v: _moved(v, device) if isinstance(v, Tensor) else v, value)
+    return with_tensors(lambda tensor: _moved(tensor, device), value)
 
 
 def _moved(tensor: Tensor, device: torch.device) -> Tensor:
@@ -160,10 +161,13 @@ def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
                     table[name] = _shared(tensor, moved, device)
     placed = {id(tensor) for tensor in moved.values() if isinstance(tensor, DeviceTensor)}
     _placed.update(placed)
+    _standing.update(moved)
     try:
         yield
     finally:
         _placed.difference_update(placed)
+        for key in moved:
+            _standing.pop(key, None)
         for table, name, tensor in undo:
             table[name] = tensor
 
@@ -186,6 +190,8 @@ _place: Any = Tensor.device.__get__
 """What C++ knows, where Python is told of another device."""
 _placed: set[int] = set()
 """Tensors of models that are on the device now, by id, and that no run's code has seen."""
+_standing: dict[int, Tensor] = {}
+"""What stands for a model's tensors, by their ids, which its optimizers and lists have, too."""
 _DEPTH = 5
 """From a cache through its table and its links to a tensor in a tuple or a list."""
 
