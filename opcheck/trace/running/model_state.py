@@ -265,12 +265,14 @@ def _take_out(table: Any) -> None:
 
 def _holds(container: Any, device_type: str, depth: int) -> bool:
     items = gc.get_referents(container)
-    if not any(map(_leads_on, {*map(type, items)})):  # of a long table, all that is looked at
+    kinds: set[Any] = {*map(type, items)}  # of a long table, all that is looked at
+    if not any(map(_leads_on, kinds)):
         return False
     for item in items:
         if isinstance(item, Tensor) and _place(item).type == device_type:
             return True
-        if depth and _is_inner(type(item)) and _holds(item, device_type, depth - 1):
+        kind: Any = type(item)
+        if depth and _is_inner(kind) and _holds(item, device_type, depth - 1):
             return True
     return False
 
@@ -278,7 +280,8 @@ def _holds(container: Any, device_type: str, depth: int) -> bool:
 @cache
 def _leads_on(kind: type[Any]) -> bool:
     """Whether a value of a type may be a tensor or have one in it."""
-    return issubclass(kind, Tensor) or _is_inner(kind)
+    named: Any = kind  # mypy doubts that a class is hashable
+    return issubclass(kind, Tensor) or _is_inner(named)
 
 
 @cache
