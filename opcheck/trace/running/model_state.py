@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -52,13 +53,29 @@ def fresh_copy(module: nn.Module) -> nn.Module:
     Its tensors are on the traced device by now, so that copying moves no values.
     """
     try:
-        with parallel.shared(module) as memo:
+        with parallel.shared(module) as memo, _optimizers_whole():
             made = _copy(module, memo)
     except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
         _placed.clear()  # the run has them themselves
         return module
     mark_compiled(module, made)
     return made
+
+
+@contextmanager
+def _optimizers_whole() -> Iterator[None]:
+    """Have ``deepcopy`` give an optimizer all that it has inside the block.
+
+    ``Optimizer.__getstate__``, which is for files, leaves out what a subclass keeps besides.
+    """
+
+    def copy_all(self: Any, memo: dict[int, Any]) -> Any:
+        made = memo[id(self)] = object.__new__(type(self))
+        vars(made).update(copy.deepcopy(vars(self), memo))
+        return made
+
+    with patch.object(torch.optim.Optimizer, "__deepcopy__", copy_all, create=True):
+        yield
 
 
 def copied(module: nn.Module) -> nn.Module:
