@@ -187,11 +187,16 @@ class Sparse(nn.Module):
 
 @pytest.mark.slow
 def test_sparse_gradients_are_followed() -> None:
-    report = scanned(Sparse(), torch.zeros(2, 3, dtype=torch.int64), "optimizer=sgd")
+    x = torch.zeros(2, 3, dtype=torch.int64)
+    report = scanned(Sparse(), x, "optimizer=sgd")
     assert not report.trace.gaps
     made = "aten::_sparse_coo_tensor_with_dims_and_tensors"
     assert made in {str(finding.op) for finding in report.targets[0].findings}
-    assert report.targets[0].summary.runs is not True
+    assert report.targets[0].summary.runs is True  # add.out has a kernel of the vendor's for them
+    other = scanned(Sparse(), x, "optimizer=sgd", target="cambricon-mlu370")
+    (refused,) = (f for f in other.targets[0].findings if f.verdict is Verdict.UNSUPPORTED)
+    assert (str(refused.op), refused.phase) == ("aten::add_.Tensor", Phase.OPTIMIZER)
+    assert "asks for aten::add.out, which cambricon registers no kernel for" in refused.reason.text
 
 
 @pytest.mark.slow

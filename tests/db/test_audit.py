@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name)
     for path in (folder / "ascend").glob("[5-9]*.yaml"):
         path.unlink()
-    for name in ("collectives", "compilers", "deterministic", "triton"):  # tell of every vendor
+    for name in ("collectives", "compilers", "deterministic", "sparse", "triton"):  # tell of all
         (folder / "pytorch" / f"{name}.yaml").unlink()
     common = folder / "ascend" / "vendor.yaml"
     common.write_text(common.read_text().replace('since: "6.0.0"', 'since: "26.0.0"'))
