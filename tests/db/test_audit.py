@@ -25,7 +25,8 @@ def root(tmp_path: Path) -> Path:
         (folder / "pytorch" / f"{name}.yaml").unlink()
     common = folder / "ascend" / "vendor.yaml"
     common.write_text(common.read_text().replace('since: "6.0.0"', 'since: "26.0.0"'))
-    (folder / "ascend" / yaml_writer.DIGESTS).write_text(_sums(folder / "ascend"))
+    for part in ("ascend", "pytorch"):
+        (folder / part / yaml_writer.DIGESTS).write_text(_sums(folder / part))
     return folder
 
 
