@@ -167,11 +167,7 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
             Resolution(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence),
         )
     if fallback.to_cpu and on_cpu:
-        text = Sentence(ON_HOST, vendor=vendor, op=op)
-        return Step("host: a CPU kernel takes it", Resolution(
-            Verdict.FALLBACK, codes.HOST_FALLBACK, text,
-            evidence=evidence, fallback_bytes=crossing(node),
-        ))  # fmt: skip
+        return on_host(node, vendor, op, evidence)
     code, step = codes.NO_KERNEL, "host: the target has no fallback"
     text = Sentence(NOWHERE, vendor=vendor, op=op)
     if fallback.to_cpu:
@@ -194,6 +190,15 @@ def only_on_host(node: Node) -> bool:
     """Whether only host tensors go in, so that the dispatcher does not ask the device for it."""
     tensors = node.tensors()
     return bool(tensors) and all(tensor.host for _, tensor in tensors)
+
+
+def on_host(node: Node, vendor: str, op: str, evidence: tuple[Evidence, ...]) -> Step:
+    """What becomes of a call that a fallback takes to the CPU's kernel of ``op``."""
+    text = Sentence(ON_HOST, vendor=vendor, op=op)
+    return Step("host: a CPU kernel takes it", Resolution(
+        Verdict.FALLBACK, codes.HOST_FALLBACK, text,
+        evidence=evidence, fallback_bytes=crossing(node),
+    ))  # fmt: skip
 
 
 def crossing(node: Node) -> int:

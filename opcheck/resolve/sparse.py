@@ -7,7 +7,7 @@ from opcheck.model.matrix import SparseKernels, SupportMatrix
 from opcheck.model.trace import Constant, Node, Value
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import resolution as codes
-from opcheck.resolve.kernels import ON_HOST, crossing
+from opcheck.resolve.kernels import on_host
 from opcheck.resolve.resolution import Resolution, Step
 
 _LAYOUT = "sparse_"
@@ -63,11 +63,10 @@ def _of(value: Value, node: Node) -> Sparse | None:
 def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
     """Answer whether the target has a kernel for tensors of the layout; open where it has none."""
     op, (layout, dtype), known = str(node.op), sparse, matrix.sparse.get(sparse.layout)
-    evidence = known.kernels.get(op) if known else None
-    if evidence is None:
+    if known is None or (evidence := known.kernels.get(op)) is None:
         text = "kernel: none is registered for {op} of {layout} tensors"
         return Step(Sentence(text, op=op, layout=layout))
-    found_inside = _inside(node, known, matrix) if known else None
+    found_inside = _inside(node, known, matrix)
     if found_inside is not None:
         return found_inside
     if dtype and dtype not in _TAKEN:
@@ -82,7 +81,7 @@ def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
         return Step(Sentence("kernel: not known to take {dtype}", dtype=dtype), unknown)
     text = "the vendor registers a kernel for {op} of {layout} tensors"
     said = Sentence(text, op=op, layout=layout)
-    by = known.listed if known and op in known.shared else ()
+    by = known.listed if op in known.shared else ()
     found = Resolution(Verdict.NATIVE, codes.REGISTERED, said, evidence=(evidence, *by))
     text = "kernel: registered for {op} of {layout} tensors"
     return Step(Sentence(text, op=op, layout=layout), found)
@@ -90,7 +89,8 @@ def kernel_of(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
 
 def _inside(node: Node, known: SparseKernels, matrix: SupportMatrix) -> Step | None:
     """What becomes of a call whose kernel asks for others; None where the target has them."""
-    op, inside = str(node.op), known.inside.get(str(node.op))
+    op = str(node.op)
+    inside = known.inside.get(op)
     if inside is None:
         return None
     sparse = [found for _, value in node.arguments if (found := _of(value, node)) is not None]
@@ -108,7 +108,7 @@ def _inside(node: Node, known: SparseKernels, matrix: SupportMatrix) -> Step | N
     if not part:
         return None
     if part in known.on_host:
-        return _on_host(node, matrix, known, part)
+        return on_host(node, vendor, part, known.listed)
     text = (
         "the kernel for {op} of {layout} tensors is PyTorch's and asks for {part}, which {vendor}"
         " registers no kernel for"
@@ -118,16 +118,6 @@ def _inside(node: Node, known: SparseKernels, matrix: SupportMatrix) -> Step | N
         Verdict.UNSUPPORTED, codes.NO_SPARSE_KERNEL, said, evidence=evidence, about=part
     )
     return Step(Sentence("kernel: it asks for {part}, which has none", part=part), refused)
-
-
-def _on_host(node: Node, matrix: SupportMatrix, known: SparseKernels, op: str) -> Step:
-    """What a fallback for sparse tensors runs on the host."""
-    said = Sentence(ON_HOST, vendor=matrix.target.vendor, op=op)
-    found = Resolution(
-        Verdict.FALLBACK, codes.HOST_FALLBACK, said,
-        evidence=known.listed, fallback_bytes=crossing(node),
-    )  # fmt: skip
-    return Step("host: a CPU kernel takes it", found)
 
 
 def without_kernel(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
@@ -145,7 +135,7 @@ def without_kernel(node: Node, sparse: Sparse, matrix: SupportMatrix) -> Step:
             Resolution(Verdict.UNKNOWN, codes.SPARSE_NOT_KNOWN, said, Confidence.LOW),
         )
     if op in known.on_host:
-        return _on_host(node, matrix, known, op)
+        return on_host(node, vendor, op, known.listed)
     text = "{vendor} registers no kernel for {op} of {layout} tensors"
     said = Sentence(text, vendor=vendor, op=op, layout=layout)
     code = codes.NO_SPARSE_KERNEL if op in matrix.entries else codes.NO_KERNEL
