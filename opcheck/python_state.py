@@ -50,7 +50,7 @@ def all_function_caches() -> set[Any]:
 
     Where other code than ``freeze`` froze what there was, those in a module or a class alone.
     """
-    return {*filter(_may_cache, _frozen), *filter(_may_cache, _referring())}
+    return set(filter(_may_cache, (*_frozen, *_referring())))
 
 
 def _may_cache(cached: Any) -> bool:

@@ -126,7 +126,7 @@ class Tables(Struct, frozen=True, dict=True):
         return document.read(path, SPARSE_FILE, self.cache) if path.exists() else None
 
     def sparse(self, target: Target, key: str, listed: Listed) -> Mapping[str, SparseKernels]:
-        """By layout, what a target has for sparse tensors; read when first asked for."""
+        """By layout, what a target has for sparse tensors; read at its first use."""
 
         def read() -> Mapping[str, SparseKernels]:
             found = self._sparse

@@ -193,7 +193,7 @@ def _repeat_interleave(call: Call) -> Assumption:
 
 
 def _bincount(call: Call) -> Assumption:
-    """As many as are asked for, each as often as the others: Python splits rows by them.
+    """``minlength`` of them, each as large as the others: Python splits rows by them.
 
     Of unknown many, at their most, none is there: a loop over them would go beyond its list.
     """

@@ -282,25 +282,17 @@ def _take_out(table: Any) -> None:
 
 def _holds(container: Any, device_type: str, depth: int) -> bool:
     items = gc.get_referents(container)
-    kinds: set[Any] = {*map(type, items)}  # of a long table, all that is looked at
-    if not any(map(_leads_on, kinds)):
+    kinds = {*map(type, items)}  # of a long table, all that is looked at
+    inner = {
+        kind
+        for kind in kinds
+        if issubclass(kind, (tuple, list, dict)) or kind.__name__ == "_lru_list_elem"
+    }
+    if not inner and not any(issubclass(kind, Tensor) for kind in kinds):
         return False
     for item in items:
         if isinstance(item, Tensor) and _place(item).type == device_type:
             return True
-        kind: Any = type(item)
-        if depth and _is_inner(kind) and _holds(item, device_type, depth - 1):
+        if depth and type(item) in inner and _holds(item, device_type, depth - 1):
             return True
     return False
-
-
-@cache
-def _leads_on(kind: type[Any]) -> bool:
-    """Whether a value of a type may be a tensor or have one in it."""
-    named: Any = kind  # mypy doubts that a class is hashable
-    return issubclass(kind, Tensor) or _is_inner(named)
-
-
-@cache
-def _is_inner(kind: type[Any]) -> bool:
-    return issubclass(kind, (tuple, list, dict)) or kind.__name__ == "_lru_list_elem"

@@ -58,7 +58,8 @@ def table(sources: Path) -> Iterable[str]:
                 since = found.setdefault(f"aten::{op}", {})
                 since.setdefault(key, f"{torch} {name}:{line}")
     for op, since in found.items():
-        for key in [key for key in since if key.endswith(SHARED) and op not in _names(lines[key])]:
+        name = op.removeprefix("aten::")
+        for key in [key for key in since if key.endswith(SHARED) and name not in lines[key]]:
             del since[key]  # a composite by now, of another that is shared
     found = {op: since for op, since in found.items() if since}
     said = load_yaml(_TARGETS)
@@ -73,10 +74,6 @@ def table(sources: Path) -> Iterable[str]:
     yield from yaml_writer.listing("targets", said["targets"], _OF_TARGETS)
     yield from yaml_writer.section("inside", _inside(said["inside"]), _INSIDE)
     yield from yaml_writer.end()
-
-
-def _names(lines: Mapping[str, int]) -> set[str]:
-    return {f"aten::{name}" for name in lines}
 
 
 def _inside(said: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
