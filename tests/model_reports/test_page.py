@@ -6,6 +6,7 @@ from tests.model_reports.document import EVERY, PATH, answers_now, first
 from tests.model_reports.report import Answer, Judged, Met, ModelReport, judged, python
 from tests.whole import WHOLE
 
+pytestmark = pytest.mark.usefixtures("libraries_are_loaded")  # half of the models are of one
 REPORTS = {report.name: report for report in EVERY}
 REFUSED = Answer(False, ("bitsandbytes::gemv_4bit: no kernel",))
 
