@@ -6,7 +6,7 @@ stands in for it, so that no gradient is missing.
 
 Private torch API used here, checked on 2.13.0: ``OpOverload._op_dk`` (also with the alias key
 ``Autograd``, PyTorch's own formula), ``torch._C._AutoDispatchBelowAutograd``,
-``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel``,
+``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel``, ``torch._C.DisableTorchFunction``,
 ``torch._C._are_functorch_transforms_active`` and ``Library._destroy``.
 """
 
@@ -240,10 +240,12 @@ class _Differentiable(torch.autograd.Function):
         device: Listener = ctx.rule.device
         for name in ctx.own or ():
             device.kernel_ran(name)
-        with device.quiet():
-            inputs, outputs = _again(ctx)
-        with nullcontext() if ctx.own is None else device.quiet():
-            found = _gradients(ctx, inputs, outputs, grads)
+        # a mode that is on in backward would have the dispatcher choose anew, and come here again
+        with torch._C.DisableTorchFunction():
+            with device.quiet():
+                inputs, outputs = _again(ctx)
+            with nullcontext() if ctx.own is None else device.quiet():
+                found = _gradients(ctx, inputs, outputs, grads)
         return (*[None] * _BEFORE, *found)
 
 
