@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from opcheck.commands.emulate.views.json import calls_value, caution_value
 from opcheck.model.emulation import Caution, HostCalls, Refusal
 from opcheck.model.report import KernelCount
 from opcheck.version import __version__
+from opcheck.views.document.emulation import calls_value, caution_value
 from opcheck.views.document.parts import Json, kernel_value
 
 if TYPE_CHECKING:

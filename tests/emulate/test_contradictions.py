@@ -8,9 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 import opcheck
-from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.commands.emulate.views import text
-from opcheck.commands.emulate.views.json import emulation_document
 from opcheck.emulate.run import emulate_model
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import DOUBTED, OVERRULED
@@ -18,6 +16,8 @@ from opcheck.model.report import ModelInfo
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
+from opcheck.views.document.emulation import emulation_document
+from opcheck.views.document.read_emulation import emulation_from_json
 from opcheck.views.formats import Page
 from opcheck.views.order import arranged_emulation
 from tests.emulate.matrices import matrix_of

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.commands.fleet.answers.queries import query_of
 from opcheck.commands.fleet.manifest.read import read_manifest
 from opcheck.commands.gate.judging.accepted import baseline_from_json, baseline_text
@@ -34,6 +33,7 @@ from opcheck.source.load import select
 from opcheck.source.pt2.file import read_program
 from opcheck.source.pt2.graph import read_trace
 from opcheck.source.sniff import sniff
+from opcheck.views.document.read_emulation import emulation_from_json
 from opcheck.views.document.report import from_json
 from opcheck.views.formats import Page, command_view, report_view
 from tests.commands.fleet.made import filled, kernel, result, scanned, target

@@ -32,7 +32,7 @@ OTHERS = frozenset(
         "opcheck/commands/doctor/checks/torch_builds.py",  # names with versions
         "opcheck/commands/doctor/pairing.py",
         "opcheck/commands/choose/views/text.py",
-        "opcheck/commands/emulate/views/text.py",
+        "opcheck/views/terminal/emulation.py",
         "opcheck/views/targets.py",
         "opcheck/rewrite/text.py",  # code that is written
     }

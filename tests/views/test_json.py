@@ -14,7 +14,6 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
 import opcheck.views
-from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.errors import UsageError
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.emulation import Emulation
@@ -22,6 +21,7 @@ from opcheck.model.launches import KernelCode, Launch, Operation
 from opcheck.model.report import Report
 from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
+from opcheck.views.document.read_emulation import emulation_from_json
 from opcheck.views.document.report import from_json
 from opcheck.views.formats import Page, command_view, report_view
 from opcheck.views.order import arranged, arranged_emulation

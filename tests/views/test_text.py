@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.db.terminal import otherwise
-from opcheck.commands.emulate.views.text import Calls
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import Fallback
 from opcheck.model.report import Finding, Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.views.formats import Page, command_view, report_view
+from opcheck.views.terminal.emulation import Calls
 from opcheck.views.terminal.notation import encodable, percent, plural, size, source
 from tests.views.emulations import EMULATIONS, NORM, refused, run
 from tests.views.samples import CONV, LISTED, SPLIT, STANDARD, summary
