@@ -50,6 +50,10 @@ _CASTS = frozenset(
     )
 )  # fmt: skip
 """Overloads that change a tensor's dtype."""
+_UNSCALE: Any = torch.ops.aten._amp_foreach_non_finite_check_and_unscale_.default
+_FOUND = "found_inf"
+"""Its argument that says whether a gradient is not finite: they are taken to be, or a
+``GradScaler`` would leave the optimizer's step out."""
 _NUMBERS = frozenset({bool, int, float, complex})
 
 
@@ -271,7 +275,8 @@ def _written(call: Call) -> list[DeviceTensor]:
     if not known.written:
         return []
     given = dict(zip(known.argument_names, call.args, strict=False)) | call.kwargs
-    written = tree_leaves([given.get(name) for name in known.written])
+    left = (_FOUND,) if call.func is _UNSCALE else ()
+    written = tree_leaves([given.get(name) for name in known.written if name not in left])
     return [tensor for tensor in written if isinstance(tensor, DeviceTensor)]
 
 
