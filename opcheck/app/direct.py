@@ -20,7 +20,7 @@ class _Direct:
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Give the value as its option's parser reads it."""
         parse: Callable[[str], Any] = param.type_descriptor.parameter_info.parser or str
-        if param.multiple:
+        if param.multiple or param.nargs != 1:
             return [parse(item) for item in value or ()]
         return None if value is None else parse(value)
 

@@ -123,8 +123,8 @@ _CLASSES = (torch.autocast, torch.amp.GradScaler)
 
 
 @contextmanager
-def as_cuda(device: torch.device) -> Iterator[None]:
-    """Have ``cuda`` mean ``device``, which is open, inside the block."""
+def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Have ``cuda`` mean ``device``, which is open, inside the block; ``met`` is told its name."""
     name, moved = device.type, partial(_moved, device)
     with ExitStack() as undo:
         _answer(undo, torch.cuda, getattr(torch, name))
@@ -134,7 +134,7 @@ def as_cuda(device: torch.device) -> Iterator[None]:
         _set(undo, torch, "load", _taking(torch.load, moved))
         for made in _CLASSES:
             _set(undo, made, "__init__", _taking(made.__init__, moved))
-        undo.enter_context(_Transfer(device, lambda _: None))
+        undo.enter_context(_Transfer(device, met))
         yield
 
 

@@ -1,6 +1,6 @@
 """Runs one model on one emulated device and says what happened."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -180,12 +180,21 @@ def _why_apart(ran: Ran, compared: Agreement | None) -> Iterator[str]:
 
 def _notes(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
     yield from ran.emulator.device.record.notes
-    own = matrix.target.device_type
-    for other in ran.named:
-        named = "names the device {text}; run as if it said {text_own}"
+    yield from renamed(ran.named, matrix.target.device_type)
+    yield from general_notes(matrix)
+
+
+def renamed(named: Iterable[str], own: str) -> Iterator[str]:
+    """What is said of other device types that were taken for ``own``."""
+    for other in named:
+        text = "names the device {text}; run as if it said {text_own}"
         if other == "cuda":
-            named = "names a CUDA device; run as if it said {text_own}"
-        yield Sentence(named, text=repr(other), text_own=repr(own))
+            text = "names a CUDA device; run as if it said {text_own}"
+        yield Sentence(text, text=repr(other), text_own=repr(own))
+
+
+def general_notes(matrix: SupportMatrix) -> Iterator[str]:
+    """What is said of every run on a target."""
     yield from (sentence(advisory, (), matrix.target.chip) for advisory in matrix.advisories)
     yield from filter(None, (torch_differs(TORCH, matrix, "run"),))
 

@@ -33,5 +33,11 @@ class Profile(Struct, frozen=True):
     """A folder that it may remove empty folders from, as the scratch folder at last; "": none."""
     shared_memory: bool = False
     """Whether it may use memory that processes share, as ``multiprocessing`` does."""
+    overlaid: tuple[str, ...] = ()
+    """Folders in which it may write what only it sees."""
+    aside: str = ""
+    """The folder in which that lies; "": there is none."""
+    writable: tuple[str, ...] = ()
+    """Folders that it may write to as if it were not limited."""
     interpreter: bool = False
     """Whether it may start this Python interpreter, where it may not start every program."""

@@ -10,6 +10,7 @@ from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.limits import Profile
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import ModelSpec
+from opcheck.model.script import ScriptRequest
 from opcheck.model.trace import Gap, Node, Trace, Use
 
 STACK_SECONDS = 0.3
@@ -152,7 +153,7 @@ class GraphRun(Struct, frozen=True):
     """Overload that was to be replaced -> why some call of it stays."""
 
 
-Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest
+Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest | ScriptRequest
 """Whatever the process can be asked."""
 
 
@@ -182,6 +183,6 @@ class Job(Struct, frozen=True):
     @property
     def memory_hint(self) -> Sentence:
         """What either process says when memory ran out."""
-        if isinstance(self.request, EmulationRequest) and self.request.values:
+        if isinstance(self.request, EmulationRequest | ScriptRequest) and self.request.values:
             return Sentence("raise --memory, give smaller inputs, or leave --values out")
         return Sentence("raise --memory, or do not load weights: they are not needed")

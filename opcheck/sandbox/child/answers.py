@@ -19,6 +19,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
+from opcheck.model.script import ScriptRequest, ScriptRun
 from opcheck.model.trace import Trace
 from opcheck.model.work import (
     DeviceWork,
@@ -37,6 +38,7 @@ from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.older_torch import Hidden
 from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
 from opcheck.sandbox.child.runs import Run, plan_targets, registered_alike, runs_of
+from opcheck.sandbox.child.script import run
 from opcheck.source import base
 from opcheck.source.base import Loaded, options_of
 from opcheck.source.draws import numpy_random
@@ -70,7 +72,7 @@ T = TypeVar("T")
 
 def answers(
     request: Request, process: Process, refusals: Refusals
-) -> Iterator[WorkResult | Emulation | HostRun | GraphRun]:
+) -> Iterator[WorkResult | Emulation | ScriptRun | HostRun | GraphRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
     older = request.model.older_torch
     hidden = Hidden(older, Database.open(cached=False).tables) if older else None
@@ -85,6 +87,8 @@ def answers(
             yield from _traces(request, process, loaded(weights=False), refusals, hidden)
         case EmulationRequest():
             yield _emulate(request, process, lambda: loaded(weights=request.values), refusals)
+        case ScriptRequest():
+            yield run(request, process, refusals, libraries=_libraries(request))
         case HostRequest():
             yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest():

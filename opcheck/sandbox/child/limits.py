@@ -15,9 +15,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from opcheck.errors import WriteRefusedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.work import Job
+from opcheck.sandbox.limits import overlay
 from opcheck.sandbox.limits.confine import confine, scratch_environment, tools_environment
 from opcheck.source.user_code import is_users, shown
 
@@ -38,8 +41,14 @@ _SAVES = ("save", "jit.save", "export.save")
 class Refusals:
     """What was refused to the code of one process, by file and line."""
 
-    def __init__(self, *allowed: str) -> None:
-        """``allowed``: folders and files that may be written to."""
+    def __init__(self, *allowed: str, overlaid: bool = False) -> None:
+        """Refuse what is not allowed.
+
+        Args:
+            allowed: folders and files that may be written to.
+            overlaid: whether what is written to such a folder is seen by this process alone.
+        """
+        self.overlaid = overlaid
         self._allowed = tuple(map(os.path.realpath, filter(None, allowed)))
         self._seen: dict[str, None] = {}
 
@@ -145,7 +154,10 @@ def confined(job: Job) -> Refusals:
     os.environ.update(scratch)
     tempfile.tempdir = scratch["TMPDIR"]
     sys.dont_write_bytecode = True
-    refusals = Refusals(limits.scratch, *limits.writes)
+    if limits.overlaid:
+        limits = replace(limits, overlaid=overlay.mount(limits.overlaid, limits.aside))
+    free = (*limits.overlaid, *limits.writable)
+    refusals = Refusals(limits.scratch, *limits.writes, *free, overlaid=bool(limits.overlaid))
     if job.code:
         refusals.listen()
     confine(limits)

@@ -85,7 +85,8 @@ def _restrict(profile: Profile) -> None:
     rules.allow((*system_files.DEVICES, *profile.writes), _FILES)
     if profile.empties:
         rules.allow([profile.empties], Access.REMOVE_DIR)
-    rules.allow_use([profile.scratch, *(["/dev/shm"] if profile.shared_memory else [])])
+    shared = ["/dev/shm"] if profile.shared_memory else []
+    rules.allow_use([profile.scratch, *shared, *profile.overlaid, *profile.writable])
     rules.restrict()
 
 

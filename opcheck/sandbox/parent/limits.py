@@ -5,14 +5,20 @@ its scratch folder. A user's own Python, and a file that is trusted, run as code
 they like and start programs. Neither has the network, nor writes elsewhere.
 """
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.db.files.document import cache_folder
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.limits import Filter, Profile
+from opcheck.model.script import ScriptRequest
 from opcheck.model.work import GraphRequest, HostRequest, Request, WorkRequest
 from opcheck.sandbox.limits import system_files
+from opcheck.sandbox.limits.overlay import top_of
 from opcheck.source import user_code
 from opcheck.source.load import select
 
@@ -22,22 +28,52 @@ _CODE = Filter(programs=True, modes=True, local_sockets=True)
 _MODEL_SECONDS = 300.0
 """Most that a model file may take to be loaded and run where no limit is given: the largest known
 model takes a tenth of it, and a loop in a file ends."""
+_OTHER_TEMPORARY = "/var/tmp"  # its folders there have names of their own
 _VALUES_SECONDS = 3600.0
 """The same where values are computed."""
 
 
 def is_code(request: Request) -> bool:
     """Whether the request runs code: Python of the user's, or a file that the user trusts."""
+    if isinstance(request, ScriptRequest):
+        return True
     return user_code.is_code(request.model.source, trust=request.model.trust)
 
 
 def profile_of(request: Request, scratch: Path) -> Profile:
     """The limits of the process that works on a request."""
     writes = tuple(_written(request))
+    if isinstance(request, ScriptRequest):
+        return _of_script(request, scratch)
     if is_code(request):
         own = user_code.is_code(request.model.source, trust=False)
         return Profile(str(scratch), None, writes, _CODE if own else _TRUSTED, shared_memory=own)
     return Profile(str(scratch), system_files.existing(_read(request)), writes, _FILE)
+
+
+def _of_script(request: ScriptRequest, scratch: Path) -> Profile:
+    """Those of a script: what it writes is seen by itself alone, or stays where that was asked."""
+    given = Profile(str(scratch), filter=_CODE, shared_memory=True)
+    if request.write:
+        return replace(given, writable=(os.sep,))
+    beside = [] if request.script.module else [str(Path(request.script.name).resolve().parent)]
+    folders = (os.getcwd(), *beside, os.path.expanduser("~"), tempfile.gettempdir())
+    return replace(given, overlaid=top_of(folders, str(scratch)), aside=str(aside(scratch)))
+
+
+def temporary_of(request: Request) -> str | None:
+    """The folder for a request's temporary files; None: the usual one.
+
+    A script may write to the usual one, and what it writes may not lie in what has an overlay.
+    """
+    if isinstance(request, ScriptRequest) and os.access(_OTHER_TEMPORARY, os.W_OK):
+        return _OTHER_TEMPORARY
+    return None
+
+
+def aside(scratch: Path) -> Path:
+    """Where what a script writes lies meanwhile."""
+    return scratch / "aside"
 
 
 def seconds_of(request: Request) -> float | None:

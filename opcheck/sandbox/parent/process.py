@@ -14,6 +14,7 @@ from typing import IO
 from opcheck import errors
 from opcheck.errors import OpcheckError
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.script import ScriptRequest
 from opcheck.model.work import Request, WorkRequest
 from opcheck.sandbox.parent.limits import is_code
 from opcheck.sandbox.parent.preloaded import Copy, current
@@ -77,7 +78,7 @@ def environment(request: Request | None) -> Mapping[str, str]:
     package = str(Path(__file__).resolve().parents[3])
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = [str(Path(path).absolute()) for path in given if path]
-    follows_shapes = isinstance(request, EmulationRequest) and not request.values
+    follows_shapes = isinstance(request, EmulationRequest | ScriptRequest) and not request.values
     computes = request is not None and not (isinstance(request, WorkRequest) or follows_shapes)
     whole = request is not None and is_code(request)
     return {

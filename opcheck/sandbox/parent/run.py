@@ -12,7 +12,8 @@ from opcheck.db.files.document import cache_folder
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import sentence_from_json
-from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.emulation import Emulation, EmulationRequest, PartialEmulationError
+from opcheck.model.script import Ending, PartialRunError, ScriptRequest, ScriptRun, Write
 from opcheck.model.work import (
     AT_ONCE,
     DeviceWork,
@@ -30,6 +31,7 @@ from opcheck.sandbox.parent.process import environment
 from opcheck.sandbox.parent.work import Say, Work, ignore
 from opcheck.source.base import options_of
 from opcheck.source.load import select
+from opcheck.source.user_code import shown
 
 
 def names_of(kind: str) -> tuple[str, ...]:
@@ -109,6 +111,36 @@ def emulate(
     with Work(request, Emulation) as work:
         (found,) = work.results(progress, output)
         return found
+
+
+def script(request: ScriptRequest, *, progress: Say = ignore, output: Say = ignore) -> ScriptRun:
+    """Run a script on an emulated device, in this process's working directory.
+
+    Raises:
+        PartialRunError: its process ended before it did, or was interrupted.
+    """
+    with Work(request, ScriptRun) as work:
+        try:
+            (found,) = work.results(progress, output)
+        except PartialEmulationError as error:
+            raise _partly(request, work, error) from error
+        except KeyboardInterrupt:
+            error = work.interrupted()
+            if isinstance(error, PartialEmulationError):
+                raise _partly(request, work, error) from None
+            raise
+        return replace(found, writes=_writes(work))
+
+
+def _partly(
+    request: ScriptRequest, work: Work[ScriptRun], error: PartialEmulationError
+) -> PartialRunError:
+    run = ScriptRun(request.script, error.emulation, Ending.CUT, writes=_writes(work))
+    return PartialRunError(error, run)
+
+
+def _writes(work: Work[ScriptRun]) -> tuple[Write, ...]:
+    return tuple(sorted(Write(shown(path), nbytes) for path, nbytes in work.written))
 
 
 def on_host(request: HostRequest, *, progress: Say = ignore, output: Say = ignore) -> HostRun:

@@ -16,9 +16,10 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, TraceError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.codec import from_json, sentence_from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.script import ScriptRequest, ScriptRun
 from opcheck.model.trace import run_ended
 from opcheck.model.work import (
     AT_ONCE,
@@ -31,8 +32,9 @@ from opcheck.model.work import (
     WorkRequest,
     WorkResult,
 )
+from opcheck.sandbox.limits.overlay import written
 from opcheck.sandbox.parent.answers import Results, require_answer
-from opcheck.sandbox.parent.limits import is_code, profile_of, seconds_of
+from opcheck.sandbox.parent.limits import is_code, profile_of, seconds_of, temporary_of
 from opcheck.sandbox.parent.process import ERRORS, Event, WorkerProcess, signal_name, total_memory
 from opcheck.sandbox.parent.recovered import cut_short, left_off
 from opcheck.source.user_code import innermost
@@ -54,7 +56,7 @@ _STAGES: Mapping[str, type[OpcheckError]] = {
 """What the process is at -> the error of a failure there."""
 
 Say = Callable[[str], None]
-T = TypeVar("T", bound=WorkResult | Emulation | HostRun | GraphRun)
+T = TypeVar("T", bound=WorkResult | Emulation | HostRun | GraphRun | ScriptRun)
 
 
 def ignore(text: str) -> None:
@@ -94,7 +96,7 @@ class Work(Generic[T]):
             model.memory * 2**30 if model.memory else total_memory() * MEMORY_SHARE / beside
         )
         self._process = WorkerProcess(request)
-        self._folder = Path(tempfile.mkdtemp(prefix="opcheck-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="opcheck-", dir=temporary_of(request)))
         self._stack = self._folder / "stack"
         self._job = Job(
             request,
@@ -135,6 +137,17 @@ class Work(Generic[T]):
             if name == "said":
                 output(text)
         return tuple(self._answers)
+
+    @property
+    def written(self) -> tuple[tuple[str, int | None], ...]:
+        """What the process wrote that only itself saw, so far: path and bytes, None if removed."""
+        limits = self._job.limits
+        return tuple(written(limits.aside)) if limits is not None and limits.aside else ()
+
+    def interrupted(self) -> OpcheckError:
+        """End the process because its user wants that; gives the error with what it did so far."""
+        what = Sentence("interrupted while {said}", said=self._doing)
+        return self._ended(what, NOTHING, Stop.ENDED)
 
     def _next(self) -> Event:
         left = self._left()
@@ -183,7 +196,8 @@ class Work(Generic[T]):
         error = self._failure(
             Sentence("{said} (at {text})", said=message, text=place) if place else message, hint
         )
-        if isinstance(request, EmulationRequest) and self._failure is EmulationError:
+        of_device = isinstance(request, EmulationRequest | ScriptRequest)
+        if of_device and self._failure is EmulationError:
             return left_off(error, place, self._folder / FIRST_JOURNAL)
         if not isinstance(request, WorkRequest) or self._failure is not TraceError:
             return error

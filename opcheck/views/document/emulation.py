@@ -53,7 +53,7 @@ def _error(found: Emulation) -> Json:
     site = found.error_site
     return {
         "text": found.error,
-        "site": None if site is None else _site(site),
+        "site": None if site is None else site_value(site),
         "source": found.error_source,
     }
 
@@ -75,10 +75,11 @@ def caution_value(item: Caution) -> Json:
 
 
 def _sites(sites: Sequence[Site]) -> list[Json]:
-    return [_site(site) for site in sites]
+    return [site_value(site) for site in sites]
 
 
-def _site(site: Site) -> Json:
+def site_value(site: Site) -> Json:
+    """Where in the user's code something is, as JSON."""
     return {"module": site.module, "file": site.file, "line": site.line}
 
 

@@ -1,0 +1,175 @@
+"""``opcheck run``: a script, unchanged, on a device that is not there."""
+
+from typing import Annotated, Any
+
+import typer
+
+from opcheck.app import model_options, options
+from opcheck.app.direct import DirectCommand
+from opcheck.app.options import Detail
+from opcheck.app.output import Output
+from opcheck.app.progress import Progress, forward_output
+from opcheck.errors import ExitCode, UsageError
+from opcheck.lang.sentence import Sentence
+from opcheck.model.request import ModelSpec
+from opcheck.model.script import (
+    Ending,
+    PartialRunError,
+    ScriptRequest,
+    ScriptRun,
+    ScriptSpec,
+)
+from opcheck.views.formats import command_view
+
+
+class Command(DirectCommand):
+    """A command that leaves alone what follows the script."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.allow_interspersed_args = False
+
+    def make_context(self, *args: Any, **given: Any) -> Any:
+        """Read the options up to the script."""
+        given["allow_interspersed_args"] = False
+        return super().make_context(*args, **given)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or len(text) > len("100000000") or not int(text):
+        raise typer.BadParameter(Sentence("not a number above zero: {text}", text=repr(text[:40])))
+    return int(text)
+
+
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SCRIPT [ARGS]...",
+        help="A Python file with its own arguments, or a launcher's whole command line.",
+        show_default=False,
+    ),
+]
+Module = Annotated[
+    bool,
+    typer.Option("-m", "--module", help="SCRIPT is the name of a module, as with python -m."),
+]
+Values = Annotated[
+    bool,
+    typer.Option(
+        "--values/--shapes",
+        help="Compute on the host CPU, or follow dtypes and shapes alone.",
+    ),
+]
+Stop = Annotated[
+    bool,
+    typer.Option(
+        "--stop",
+        help="Raise where the device refuses a call, as it would; exit with 10.",
+        show_default="go on and collect them all",
+    ),
+]
+AsCuda = Annotated[
+    bool,
+    typer.Option(
+        "--as-cuda/--no-as-cuda",
+        help="Take cuda for the device, as the vendor's transfer module does.",
+    ),
+]
+Steps = Annotated[
+    int | None,
+    typer.Option(
+        "--steps",
+        parser=_count,
+        metavar="N",
+        help="End the script after so many optimizer steps.",
+        show_default="when it is done",
+    ),
+]
+Forwards = Annotated[
+    int | None,
+    typer.Option(
+        "--forwards",
+        parser=_count,
+        metavar="N",
+        help="End the script after so many calls of its model.",
+        show_default="when it is done",
+    ),
+]
+Write = Annotated[
+    bool,
+    typer.Option(
+        "--write",
+        help="Let what the script writes through.",
+        show_default="only itself sees it",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        parser=model_options.positive,
+        metavar="SECONDS",
+        help="End the script after so long, and say what was seen until then.",
+        show_default="none",
+    ),
+]
+
+
+def run(
+    words: Words,
+    target: options.OneTarget = None,
+    module: Module = False,
+    steps: Steps = None,
+    forwards: Forwards = None,
+    values: Values = False,
+    stop: Stop = False,
+    as_cuda: AsCuda = True,
+    write: Write = False,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    format: Annotated[str, options.format_of("run")] = "text",
+    output: options.OutputFile = None,
+    timeout: Timeout = None,
+    memory: model_options.Memory = None,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
+) -> None:
+    from opcheck.commands.run import answer
+
+    if not words:
+        raise UsageError(
+            Sentence("no script was given"),
+            Sentence("write opcheck run -t ascend-910b train.py, with its arguments after it"),
+        )
+    detail = Detail(verbose, quiet, explain, top)
+    view, out = command_view("run", format), Output(output)
+    script = ScriptSpec.parse(words, module=module)
+    request = ScriptRequest(
+        script,
+        ModelSpec(script.name, schemas=tuple(schemas or ()), timeout=timeout, memory=memory),
+        options.only(target),
+        values=values,
+        stop=stop,
+        as_cuda=as_cuda,
+        steps=steps,
+        forwards=forwards,
+        write=write,
+        databases=tuple(database or ()),
+    )
+    try:
+        with Progress(quiet) as progress:
+            found = answer.run(request, progress, forward_output)
+    except PartialRunError as error:
+        out.write(view.render(error.run, out.page(detail)))
+        raise
+    out.write(view.render(found, out.page(detail)))
+    raise typer.Exit(_exit_code(request, found))
+
+
+def _exit_code(request: ScriptRequest, found: ScriptRun) -> ExitCode:
+    """GATE where the device was to refuse and did, MODEL where the script shows nothing of it."""
+    if request.stop and found.emulation.refusals:
+        return ExitCode.GATE
+    ended_well = found.ending in (Ending.RETURNED, Ending.ENOUGH)
+    return ExitCode.PASS if ended_well and found.used else ExitCode.MODEL

@@ -1,0 +1,240 @@
+"""Runs a script as it stands, ``__main__`` and all, on one emulated device.
+
+Private torch API used here, checked on 2.13.0: none beyond what the emulated device needs; steps
+and forward calls are counted by torch's own hooks.
+"""
+
+import linecache
+import runpy
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from opcheck.emulate.patches import as_cuda
+from opcheck.emulate.record import Journal
+from opcheck.emulate.run import TORCH, general_notes, renamed
+from opcheck.emulate.session import Emulator, prepared
+from opcheck.model.emulation import Emulation, Site
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import ModelInfo
+from opcheck.model.script import Ending, Frame, ScriptRequest, ScriptRun, ScriptSpec
+from opcheck.model.target import Target
+from opcheck.model.trace import Phase
+from opcheck.source.user_code import is_users, shown
+from opcheck.trace.calls.call_site import from_error
+from opcheck.version import __version__
+
+_MAIN = "__main__"
+_FAILED = 1
+"""What Python exits with where an exception ends a script."""
+
+
+class _Enough(BaseException):  # no error: what ends a script that has done enough
+    """The steps that were asked for are taken; no ``except Exception`` holds it up."""
+
+
+class _Progress:
+    """Counts optimizer steps, and calls of outermost modules that have parameters."""
+
+    def __init__(self, steps: int | None, forwards: int | None) -> None:
+        self.steps = self.forwards = 0
+        self._most_steps, self._most_forwards = steps, forwards
+        self._depth = 0
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count inside the block, and end it when that is enough."""
+        hooks = (
+            register_optimizer_step_post_hook(self._stepped),
+            register_module_forward_pre_hook(self._entered),
+            register_module_forward_hook(self._left, always_call=True),
+        )
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def _stepped(self, *_: Any) -> None:
+        self.steps += 1
+        self._end(self.steps, self._most_steps)
+
+    def _entered(self, *_: Any) -> None:
+        self._depth += 1
+
+    def _left(self, module: nn.Module, *_: Any) -> None:
+        self._depth = max(self._depth - 1, 0)
+        if not self._depth and next(module.parameters(), None) is not None:
+            self.forwards += 1
+            self._end(self.forwards, self._most_forwards)
+
+    @staticmethod
+    def _end(count: int, most: int | None) -> None:
+        if most is not None and count >= most:
+            raise _Enough
+
+
+class _Ended(Struct, frozen=True):
+    """How a script ended."""
+
+    ending: Ending
+    status: int = 0
+    error: BaseException | None = None
+
+
+def run_script(
+    request: ScriptRequest,
+    target: Target,
+    matrix: SupportMatrix,
+    *,
+    digest: str,
+    begins: Callable[[], None],
+    notes: Callable[[], Sequence[str]],
+    journal: Path | None = None,
+) -> ScriptRun:
+    """Run the script that ``request`` names, in this process and for good: it may leave anything.
+
+    Args:
+        request: what to run, and how far.
+        target: the target, chosen in full.
+        matrix: what it supports.
+        digest: of the script's file.
+        begins: called once the device is open.
+        notes: asked in the end for what is to be said of the run.
+        journal: the file to follow the run in.
+
+    Raises:
+        EmulationError: this process or this torch cannot have the device.
+    """
+    prepared(target.device_type)
+    begun = _begun(request, target, matrix, digest)
+    emulator = Emulator(matrix, values=request.values, stop=request.stop)
+    progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
+    with ExitStack() as stack:
+        device = stack.enter_context(emulator)
+        if request.as_cuda:
+            stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
+        stack.enter_context(progress.counting())
+        if journal is not None:
+            Journal(journal, begun).follow(emulator.device.record)
+        begins()
+        ended = _ran(request.script)
+    return _said(request, begun, emulator, progress, ended, [
+        *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
+        *general_notes(matrix),
+    ])  # fmt: skip
+
+
+def _begun(request: ScriptRequest, target: Target, matrix: SupportMatrix, digest: str) -> Emulation:
+    return Emulation(
+        opcheck_version=__version__,
+        torch_version=TORCH,
+        target=str(target),
+        database_digest=matrix.database_digest,
+        model=ModelInfo(request.script.name, "script", digest),
+        mode="script",
+        values=request.values,
+        finished=False,
+        error="",
+        error_site=None,
+        refusals=(),
+        host_calls=(),
+        cautions=(),
+        islands=0,
+        kernels=(),
+    )
+
+
+def _ran(script: ScriptSpec) -> _Ended:
+    """Run it as Python would, and say what came of it."""
+    try:
+        _run(script)
+    except _Enough:
+        return _Ended(Ending.ENOUGH)
+    except SystemExit as error:
+        status = _status(error.code)
+        return _Ended(Ending.EXITED, status, error) if status else _Ended(Ending.RETURNED)
+    except MemoryError:
+        raise
+    except Exception as error:  # the script's own, and the answer says so
+        traceback.print_exception(error)  # as Python would
+        return _Ended(Ending.FAILED, _FAILED, error)
+    return _Ended(Ending.RETURNED)
+
+
+def _run(script: ScriptSpec) -> None:
+    sys.argv = [script.name, *script.argv]
+    if script.module:
+        sys.path.insert(0, str(Path.cwd()))
+        runpy.run_module(script.name, run_name=_MAIN, alter_sys=True)
+    else:
+        sys.path.insert(0, str(Path(script.name).resolve().parent))
+        runpy.run_path(script.name, run_name=_MAIN)
+
+
+def _status(code: Any) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    print(code, file=sys.stderr)  # as Python would
+    return _FAILED
+
+
+def _said(
+    request: ScriptRequest,
+    begun: Emulation,
+    emulator: Emulator,
+    progress: _Progress,
+    ended: _Ended,
+    notes: Sequence[str],
+) -> ScriptRun:
+    refusals, error = emulator.refusals, ended.error
+    text = "" if error is None else f"{type(error).__name__}: {error}".strip()
+    refused = [item for item in refusals if item.error == text]
+    ending = Ending.REFUSED if refused and ended.ending is Ending.FAILED else ended.ending
+    frames = () if error is None else tuple(_frames(error))
+    caught = {
+        site for item in refusals if request.stop for site in item.sites if item not in refused
+    }
+    place = Site("", *from_error(error)) if error is not None else None
+    trained = any(count.phase is not Phase.FORWARD for count in emulator.kernels)
+    emulation = replace(
+        begun,
+        mode="train" if trained else "inference",
+        finished=ending in (Ending.RETURNED, Ending.ENOUGH),
+        error=text,
+        error_site=place if place and place.file else None,
+        error_source=frames[-1].source if frames else "",
+        refusals=refusals,
+        host_calls=emulator.host_calls,
+        cautions=emulator.cautions,
+        islands=emulator.device.record.islands,
+        kernels=emulator.kernels,
+        notes=tuple(dict.fromkeys(notes)),
+        gaps=tuple(emulator.device.record.gaps),
+    )
+    return ScriptRun(
+        request.script, emulation, ending, ended.status, progress.steps, progress.forwards,
+        frames, tuple(sorted(caught)),
+    )  # fmt: skip
+
+
+def _frames(error: BaseException) -> Iterator[Frame]:
+    """The user's own lines that an exception passed, outermost first."""
+    for step in traceback.extract_tb(error.__traceback__):
+        if step.lineno is not None and is_users(step.filename):
+            source = linecache.getline(step.filename, step.lineno).strip()
+            yield Frame(shown(step.filename), step.lineno, step.name, source)

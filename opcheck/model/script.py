@@ -1,0 +1,188 @@
+"""A script that is run as it stands on an emulated device, and what became of it."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from opcheck.errors import EmulationError, OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
+from opcheck.model.emulation import Emulation, Site
+from opcheck.model.request import ModelSpec
+from opcheck.model.target import TargetSpec
+
+SCHEMA = "opcheck.run/1"
+_LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "python", "python3")
+_MODULE = ("-m", "--module")
+_PROCESSES = ("nproc-per-node", "num-processes", "num-gpus", "nnodes", "num-nodes")
+"""Options of launchers that say how many processes there are."""
+
+
+class ScriptSpec(Struct, frozen=True):
+    """What is run, as ``python`` would be given it."""
+
+    name: str
+    """A file, or the name of a module."""
+    module: bool = False
+    """Whether it is the name of a module, as with ``python -m``."""
+    argv: tuple[str, ...] = ()
+    """The script's own arguments."""
+    launcher: str = ""
+    """The program that was to start it: ``torchrun``; "" for none but Python."""
+    processes: int = 1
+    """How many processes the launcher was to start."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What a shell would be given after ``python``."""
+        return (*(["-m"] if self.module else []), self.name, *self.argv)
+
+    @staticmethod
+    def parse(words: Sequence[str], *, module: bool = False) -> "ScriptSpec":
+        """Read a script with its arguments, or the command line of a launcher with both.
+
+        Raises:
+            UsageError: there is none, or a launcher's command line names none.
+        """
+        name, *rest = words
+        if module:
+            return ScriptSpec(name, True, tuple(rest))
+        launcher = name.replace("\\", "/").rpartition("/")[2]
+        if launcher not in _LAUNCHERS:
+            return ScriptSpec(name, False, tuple(rest))
+        place = next((i for i, word in enumerate(rest) if _begins(word)), None)
+        if place is None or (rest[place] in _MODULE and place + 1 == len(rest)):
+            raise UsageError(
+                Sentence("the command line of {name} names no script", name=launcher),
+                Sentence("write it whole, as in -- {name} train.py --lr 0.1", name=launcher),
+            )
+        by_module = rest[place] in _MODULE
+        start = place + by_module
+        own = "" if launcher.startswith("python") else launcher
+        return ScriptSpec(
+            rest[start], by_module, tuple(rest[start + 1 :]), own, _processes(rest[:place])
+        )
+
+
+def _begins(word: str) -> bool:
+    """Whether a word of a launcher's command line is where the script is named."""
+    return word.endswith(".py") or word in _MODULE
+
+
+def _processes(options: Sequence[str]) -> int:
+    """How many processes the options of a launcher ask for; 1 where they name no number."""
+    found = 1
+    for i, word in enumerate(options):
+        name, sep, value = word.lstrip("-").replace("_", "-").partition("=")
+        if name in _PROCESSES:
+            value = value if sep else "".join(options[i + 1 : i + 2])
+            found *= int(value) if value.isdecimal() and len(value) < len("10000") else 1
+    return max(found, 1)
+
+
+class ScriptRequest(Struct, frozen=True):
+    """One script to run on one emulated device."""
+
+    script: ScriptSpec
+    model: ModelSpec
+    """Its file or module as a source, with the limits of its process."""
+    target: TargetSpec
+    values: bool = False
+    """Whether to compute on the host; else only dtypes, shapes and strides are followed."""
+    stop: bool = False
+    """Whether a call that the device refuses raises, as it would there."""
+    as_cuda: bool = True
+    """Whether ``cuda`` is taken for the device, as the vendor's transfer module does."""
+    steps: int | None = None
+    """After how many optimizer steps the script is ended; None: it is not."""
+    forwards: int | None = None
+    """After how many forward calls of its outermost modules; None: it is not."""
+    write: bool = False
+    """Whether what it writes stays."""
+    databases: tuple[str, ...] = ()
+    """Folders of overlays, of which the last one holds."""
+
+
+class Ending(StrEnum):
+    """What ended a script."""
+
+    RETURNED = "returned"
+    """It came to its end."""
+    EXITED = "exited"
+    """It called ``sys.exit`` with a status that says that something failed."""
+    ENOUGH = "enough"
+    """It had taken the steps, or the forward calls, that were asked for."""
+    FAILED = "failed"
+    """An exception of its own."""
+    REFUSED = "refused"
+    """The device's error, which the script did not catch."""
+    CUT = "cut"
+    """Its process ended: by a signal, a limit, or the user."""
+
+
+class Write(Struct, frozen=True, order=True):
+    """A file that a script wrote or took away."""
+
+    path: str
+    """Relative to the working directory, where it lies below."""
+    nbytes: int | None
+    """Its size in the end; None where it was taken away."""
+
+
+class Frame(Struct, frozen=True):
+    """A line of the user's own that an exception passed."""
+
+    file: str
+    line: int
+    """1-based."""
+    function: str
+    source: str
+    """The line itself; "" where it cannot be read."""
+
+
+class ScriptRun(Struct, frozen=True):
+    """A script that ran on an emulated device."""
+
+    script: ScriptSpec
+    emulation: Emulation
+    """What the device was asked for; ``finished`` unless the script failed or was cut off."""
+    ending: Ending
+    status: int = 0
+    """What the script's process would have exited with."""
+    steps: int = 0
+    """Optimizer steps that it took."""
+    forwards: int = 0
+    """Calls of its outermost modules."""
+    frames: tuple[Frame, ...] = ()
+    """The user's own frames of the exception that ended it, outermost first."""
+    caught: tuple[Site, ...] = ()
+    """Where the device's errors were raised that the script then caught."""
+    writes: tuple[Write, ...] = ()
+    """What it wrote that nobody but itself saw, sorted; () where it was let through."""
+
+    @property
+    def used(self) -> bool:
+        """Whether the device was asked for anything at all."""
+        return bool(self.emulation.kernels)
+
+    @property
+    def runs(self) -> bool | None:
+        """Whether the device takes what was run; None where nothing was, or nobody has said so.
+
+        An exception of the script's own says nothing of the device.
+        """
+        if self.emulation.refusals:
+            return False
+        whole = self.ending in (Ending.RETURNED, Ending.ENOUGH) and self.used
+        return self.emulation.runs if whole else None
+
+
+class PartialRunError(EmulationError):
+    """The script's process ended before the script did; ``run`` is what it did until then."""
+
+    def __init__(self, error: OpcheckError, run: ScriptRun) -> None:
+        super().__init__(error.message, error.hint)
+        self.run = run
