@@ -42,7 +42,7 @@ from opcheck.trace.outputs.kernel_results import asks_for
 from opcheck.trace.outputs.unknown import Assumption, OtherLayout
 from opcheck.trace.running import eager
 from opcheck.trace.torch_internals.autocast_casts import Reached
-from opcheck.trace.torch_internals.dispatcher import overload_named, run_composite
+from opcheck.trace.torch_internals.dispatcher import at_key, overload_named, run_composite
 from opcheck.trace.torch_internals.modes import switched_off
 
 _CPU = torch._C.DispatchKey.CPU
@@ -284,7 +284,7 @@ class Device:
         with self.quiet():
             if overload.facts.composite is not None:
                 return run_composite(overload.func, overload.facts.composite, args, kwargs)
-            return overload.func._op_dk(_CPU, *args, **kwargs)
+            return at_key(overload.func, _CPU, *args, **kwargs)
 
     def _cast(self, overload: Overload, call: Call, result: Any) -> Any:
         """Give a cast that ran as its parts the dtype that the device's own cast gives."""

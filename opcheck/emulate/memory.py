@@ -31,10 +31,11 @@ from torch import Tensor
 
 from opcheck.trace.device.state import alive
 from opcheck.trace.running.model_state import extent
+from opcheck.trace.torch_internals.dispatcher import at_key
 
 _BLOCK = "_emulated_block"
 _CPU = torch._C.DispatchKey.CPU
-_SET = torch.ops.aten.set_.source_Storage_storage_offset
+_SET: Any = torch.ops.aten.set_.source_Storage_storage_offset
 _FIRST_ADDRESS = 1 << 40
 _PAGE = 512
 """Bytes between two addresses given out, as device allocators align."""
@@ -144,13 +145,13 @@ class Memory:
         if size is None:
             size = (source.nbytes() // tensor.dtype.itemsize,)
         whole = tuple(torch.empty(tuple(size), device="meta").stride())
-        _SET._op_dk(_CPU, tensor, source, storage_offset, size, tuple(stride) or whole)
+        at_key(_SET, _CPU, tensor, source, storage_offset, size, tuple(stride) or whole)
         return tensor
 
     def replace(self, tensor: Tensor, other: Tensor) -> None:
         """Have ``tensor`` stand for the storage, sizes and strides of ``other``."""
-        _SET._op_dk(
-            _CPU, tensor, other.untyped_storage(), other.storage_offset(), other.shape,
+        at_key(
+            _SET, _CPU, tensor, other.untyped_storage(), other.storage_offset(), other.shape,
             other.stride(),
         )  # fmt: skip
 
@@ -200,7 +201,7 @@ class Memory:
         offset: int | torch.SymInt,
     ) -> Tensor:
         made: Tensor = torch._C._acc.create_empty_tensor((0,), dtype)
-        _SET._op_dk(_CPU, made, storage, offset, shape, stride)
+        at_key(_SET, _CPU, made, storage, offset, shape, stride)
         return made
 
 

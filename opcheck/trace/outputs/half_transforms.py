@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from opcheck.trace.torch_internals.dispatcher import at_key
+
 _COMPOSITE: Any = torch._C.DispatchKey.CompositeImplicitAutograd  # its stubs lack it
 _PREFIX = "aten::fft_"
 _LINES = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
@@ -36,7 +38,7 @@ def in_half(
         return None
     rule = _RULES.get(func.name().removeprefix(_PREFIX))
     if rule is None:
-        return lambda: func._op_dk(_COMPOSITE, x.to(torch.complex32), *args[1:], **kwargs)
+        return lambda: at_key(func, _COMPOSITE, x.to(torch.complex32), *args[1:], **kwargs)
     given = dict(zip((a.name for a in func._schema.arguments[1:]), args[1:], strict=False))
     return partial(rule, x, **{**given, **kwargs})
 

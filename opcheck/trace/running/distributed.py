@@ -26,6 +26,7 @@ from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.sharding import SHARDED, Sharding
 from opcheck.trace.device.tensors import DeviceTensor
+from opcheck.trace.torch_internals.dispatcher import at_key
 
 FULLY_SHARDED = "fsdp"
 """Namespace of operators that ``fully_shard`` registers, in Python, for every device."""
@@ -33,7 +34,7 @@ FULLY_SHARDED = "fsdp"
 
 def taken_apart(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run what an operator of ``fully_shard`` runs on a device."""
-    return func._op_dk(torch._C.DispatchKey.PrivateUse1, *args, **kwargs)
+    return at_key(func, torch._C.DispatchKey.PrivateUse1, *args, **kwargs)
 
 
 NAMESPACE = "c10d"

@@ -11,13 +11,14 @@ Private torch API used here, checked on 2.13.0: ``torch._C._ExcludeDispatchKeyGu
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, assert_never
 
 import torch
 from torch import Tensor
 
 from opcheck.trace.torch_internals.autocast_casts import UPSTREAM, Casts, Policy
-from opcheck.trace.torch_internals.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import at_key, overload_named
 
 _KEYS: Any = torch._C.DispatchKey
 _KEY = "AutocastPrivateUse1"
@@ -197,4 +198,4 @@ def _banned(func: Any) -> Kernel | None:
     """Raise what torch raises: its kernel for CUDA looks at no argument."""
     if func.name() not in UPSTREAM[Policy.BANNED]:
         return None
-    return lambda *args, **kwargs: func._op_dk(_KEYS.AutocastCUDA, *args, **kwargs)
+    return partial(at_key, func, _KEYS.AutocastCUDA)

@@ -19,8 +19,8 @@ and ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 ``OpOverload.has_kernel_for_dispatch_key`` is no substitute: it counts Python decompositions, which
 the dispatcher never runs.
 
-Private torch API used here, checked on 2.6.0, 2.10.0 and 2.13.0: ``Library._destroy`` and
-``Library.m``.
+Private torch API used here, checked on 2.6.0, 2.10.0 and 2.13.0: ``Library._destroy``,
+``Library.m``, ``OpOverload._op_dk`` and ``torch._C.DisableTorchFunction``.
 """
 
 import re
@@ -175,15 +175,26 @@ def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
         return _run(func, key, args, kwargs)
 
 
+def at_key(func: Any, key: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run the kernel that an overload has at a dispatch key.
+
+    A mode of torch functions that is on, as in a backward that a mode runs, would be handed the
+    overload without the key, and call whatever kernel comes first.
+    """
+    __tracebackhide__ = True
+    with torch._C.DisableTorchFunction():
+        return func._op_dk(key, *args, **kwargs)
+
+
 def _run(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     """Run the kernel of a key; of tensors that C++ made of numbers, most overloads take those."""
     try:
-        return func._op_dk(key, *args, **kwargs)
+        return at_key(func, key, *args, **kwargs)
     except RuntimeError as error:
         refused = f"{func._schema.name}() Expected a value of type 'Tensor'"
         if not str(error).startswith(refused):
             raise
-    return func._op_dk(key, *_as_tensors(func, args), **kwargs)
+    return at_key(func, key, *_as_tensors(func, args), **kwargs)
 
 
 def _as_tensors(func: Any, args: Any) -> list[Any]:

@@ -30,6 +30,7 @@ from opcheck.trace.running.distributed import FULLY_SHARDED
 from opcheck.trace.torch_internals.dispatcher import (
     ALIASES,
     SHALLOW_COPY,
+    at_key,
     overload_named,
     override,
 )
@@ -232,7 +233,7 @@ def _take_apart(library: Library) -> None:
 
 def _taken_apart(name: str, *args: Any, **kwargs: Any) -> Any:
     __tracebackhide__ = True
-    return _overload(name)._op_dk(_IMPLICIT, *args, **kwargs)
+    return at_key(_overload(name), _IMPLICIT, *args, **kwargs)
 
 
 def _nobody(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

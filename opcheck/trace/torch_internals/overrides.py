@@ -6,7 +6,7 @@ stands in for it, so that no gradient is missing.
 
 Private torch API used here, checked on 2.13.0: ``OpOverload._op_dk`` (also with the alias key
 ``Autograd``, PyTorch's own formula), ``torch._C._AutoDispatchBelowAutograd``,
-``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel``, ``torch._C.DisableTorchFunction``,
+``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel``, ``OpOverload.redispatch``,
 ``torch._C._are_functorch_transforms_active`` and ``Library._destroy``.
 """
 
@@ -21,7 +21,12 @@ from torch import Tensor
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
 from opcheck.model.trace import Composite
-from opcheck.trace.torch_internals.dispatcher import SHALLOW_COPY, composite_kind, overload_named
+from opcheck.trace.torch_internals.dispatcher import (
+    SHALLOW_COPY,
+    at_key,
+    composite_kind,
+    overload_named,
+)
 from opcheck.trace.torch_internals.modes import followed
 
 _ATEN = "aten::"
@@ -125,7 +130,7 @@ def _composites(ops: Collection[str], kernel: Callable[..., Any], key: str) -> I
 def _heard(heard: Callable[[Any, Any, Any, Any], Any], func: Any, *args: Any, **kwargs: Any) -> Any:
     __tracebackhide__ = True
     return heard(
-        func, args, kwargs, partial(func._op_dk, _KEYS.CompositeImplicitAutograd, *args, **kwargs)
+        func, args, kwargs, partial(at_key, func, _KEYS.CompositeImplicitAutograd, *args, **kwargs)
     )
 
 
@@ -175,7 +180,7 @@ def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listen
     else:
         return None
     random = torch.Tag.nondeterministic_seeded in func.tags
-    return _Rule(func, partial(func._op_dk, key), gradient, device, composite, aliases, random)
+    return _Rule(func, partial(at_key, func, key), gradient, device, composite, aliases, random)
 
 
 def has_formula(name: str) -> bool:
@@ -190,7 +195,8 @@ def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
             return rule.func(*args, **kwargs)
     if torch._C._are_functorch_transforms_active() and not rule.composite:
-        return rule.func.redispatch(_TRANSFORMED, *args, **kwargs)
+        with torch._C.DisableTorchFunction():  # as of at_key
+            return rule.func.redispatch(_TRANSFORMED, *args, **kwargs)
     if rule.aliases or torch._C._are_functorch_transforms_active():
         rule.device.kernel_ran(rule.func.name())
         with rule.device.quiet():
@@ -240,12 +246,10 @@ class _Differentiable(torch.autograd.Function):
         device: Listener = ctx.rule.device
         for name in ctx.own or ():
             device.kernel_ran(name)
-        # a mode that is on in backward would have the dispatcher choose anew, and come here again
-        with torch._C.DisableTorchFunction():
-            with device.quiet():
-                inputs, outputs = _again(ctx)
-            with nullcontext() if ctx.own is None else device.quiet():
-                found = _gradients(ctx, inputs, outputs, grads)
+        with device.quiet():
+            inputs, outputs = _again(ctx)
+        with nullcontext() if ctx.own is None else device.quiet():
+            found = _gradients(ctx, inputs, outputs, grads)
         return (*[None] * _BEFORE, *found)
 
 
