@@ -126,8 +126,11 @@ _CLASSES = (torch.autocast, torch.amp.GradScaler)
 def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -> Iterator[None]:
     """Have ``cuda`` mean ``device``, which is open, inside the block; ``met`` is told its name."""
     name, moved = device.type, partial(_moved, device)
+    module = getattr(torch, name)
     with ExitStack() as undo:
-        _answer(undo, torch.cuda, getattr(torch, name))
+        undo.callback(setattr, module.host, "stands_for", "")
+        module.host.stands_for = "cuda"
+        _answer(undo, torch.cuda, module)
         for owner in (torch.Tensor, torch.nn.Module):
             _set(undo, owner, "cuda", getattr(owner, name))
         _set(undo, torch.Tensor, "is_cuda", getattr(torch.Tensor, f"is_{name}"))

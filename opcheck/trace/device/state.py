@@ -103,6 +103,8 @@ class DeviceState:
     stream: torch.Stream | None = None
     """The chosen stream; None: the default one."""
     memory_fraction: float = 1.0
+    stands_for: str = ""
+    """The type of device that it is taken for as well; "": none."""
     options: dict[str, Any] = field(default_factory=dict)
     """Settings of the vendor that change nothing here, kept to be read back."""
 
@@ -131,7 +133,7 @@ class DeviceState:
         if isinstance(device, str):
             device = int(device) if device.isdecimal() else torch.device(device)
         if isinstance(device, torch.device):
-            if device.type != self.device_type:
+            if device.type not in (self.device_type, self.stands_for):
                 raise ValueError(f"Expected a {self.device_type} device, but got: {device}")
             device = device.index
         if device is None:
