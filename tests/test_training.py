@@ -183,3 +183,20 @@ def test_dropout_of_a_layer_passes_by_the_kernel_that_tpus_have_of_it() -> None:
         report = opcheck.scan(module.train(), torch.ones(4, 6), targets=[target], train=True)
         codes = {f.op: f.reason.code for f in report.targets[0].findings}
         assert codes["aten::native_dropout"] == code
+
+
+@pytest.mark.slow
+def test_a_scaler_takes_the_step_whatever_the_size_of_the_model(tmp_path: Path) -> None:
+    """Small parameters keep their values, and with them whether a gradient is finite."""
+    found = []
+    for size in (4, 512):
+        (tmp_path / f"net{size}.py").write_text(
+            f"import torch\n\n\ndef net():\n    return torch.nn.Linear({size}, {size}), "
+            f"torch.randn(2, {size})\n"
+        )
+        step = TrainingSpec.parse(["scaler=true", "optimizer=sgd"])
+        spec = ModelSpec(f"{tmp_path}/net{size}.py:net", step=step)
+        report = scan_answer.scan(ScanRequest(spec, (TargetSpec("ascend-910b"),)))
+        found.append({f.op for f in report.targets[0].findings if f.phase is Phase.OPTIMIZER})
+    assert "aten::_foreach_add_.List" in found[0]
+    assert found[0] - found[1] <= {"aten::_local_scalar_dense"}

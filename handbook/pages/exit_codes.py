@@ -10,8 +10,9 @@ The same for every command. The report is on stdout, and nothing else; errors ar
 message and a hint.
 
 {table}
-`scan` and `emulate` exit with 0 whenever they could answer, whatever the answer is: a pipeline that
-is to fail asks [opcheck gate](../gate.md). A process that Ctrl-C ended exits with 130.
+`scan`, `emulate` and `run` exit with 0 whenever they could answer, whatever the answer is: a
+pipeline that is to fail asks [opcheck gate](../gate.md). A process that Ctrl-C ended exits with
+130.
 """
 
 

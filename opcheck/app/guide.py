@@ -30,6 +30,8 @@ EXAMPLES = (
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
+    "opcheck run -t ascend-910b train.py --lr 0.1",
+    "opcheck run -t ascend-910b --steps 2 -- torchrun --nproc-per-node 8 train.py",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
     "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
     "opcheck repro path/to/file.py:build aten::special_i0 -t ascend-910b -o repro.py",
@@ -71,10 +73,10 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.CRASH: "a bug in opcheck",
     ExitCode.USAGE: "the command line, a target, a source kind or a policy is not understood",
     ExitCode.MODEL: "the model cannot be loaded, traced or emulated, ends its process, or calls no "
-    "operator",
+    "operator; a script fails, or never uses the device",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
-    ExitCode.GATE: "the gate failed, emulate --stop met a refusal, emulate --check a "
-    "disagreement or a run that ended early, a proof failed, fix mended nothing, or doctor "
+    ExitCode.GATE: "the gate failed, emulate or run with --stop met a refusal, emulate --check "
+    "a disagreement or a run that ended early, a proof failed, fix mended nothing, or doctor "
     "found what does not go together",
 }
 

@@ -26,7 +26,7 @@ class _DeviceGenerator(_original):
     """A generator of the host's, with the device that it was asked for."""
 
     @property
-    def device(self) -> torch.device:
+    def device(self) -> torch.device:  # type: ignore[override]  # of C, and never written
         """The emulated device."""
         found: torch.device = vars(self)[_DEVICE]
         return found
@@ -46,7 +46,7 @@ def generators(state: DeviceState) -> Iterator[None]:
             return made
 
     Generator.__qualname__, Generator.__module__ = _original.__qualname__, _original.__module__
-    torch.Generator = Generator  # type: ignore[misc, assignment]  # for the block
+    torch.Generator = Generator  # type: ignore[misc]  # for the block
     try:
         yield
     finally:

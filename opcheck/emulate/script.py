@@ -37,6 +37,7 @@ from opcheck.trace.calls.call_site import from_error
 from opcheck.version import __version__
 
 _MAIN = "__main__"
+_OURS = (str(Path(__file__).parents[1]), "<frozen runpy>")
 _FAILED = 1
 """What Python exits with where an exception ends a script."""
 
@@ -144,7 +145,7 @@ def _begun(request: ScriptRequest, target: Target, matrix: SupportMatrix, digest
         target=str(target),
         database_digest=matrix.database_digest,
         model=ModelInfo(request.script.name, "script", digest),
-        mode="script",
+        mode="inference",
         values=request.values,
         finished=False,
         error="",
@@ -169,7 +170,7 @@ def _ran(script: ScriptSpec) -> _Ended:
     except MemoryError:
         raise
     except Exception as error:  # the script's own, and the answer says so
-        traceback.print_exception(error)  # as Python would
+        _show(error)
         return _Ended(Ending.FAILED, _FAILED, error)
     return _Ended(Ending.RETURNED)
 
@@ -184,13 +185,18 @@ def _run(script: ScriptSpec) -> None:
         runpy.run_path(script.name, run_name=_MAIN)
 
 
+def _show(error: BaseException) -> None:
+    """Print an exception as Python would, without the lines of what runs the script."""
+    stack = traceback.TracebackException.from_exception(error)
+    frames = [frame for frame in stack.stack if not frame.filename.startswith(_OURS)]
+    stack.stack = traceback.StackSummary.from_list(frames)
+    stack.print()
+
+
 def _status(code: Any) -> int:
     if code is None:
         return 0
-    if isinstance(code, int):
-        return code
-    print(code, file=sys.stderr)  # as Python would
-    return _FAILED
+    return code if isinstance(code, int) else _FAILED
 
 
 def _said(

@@ -127,7 +127,17 @@ def after_step(name: str) -> str:
 
 def is_of_backward(name: str) -> bool:
     """Whether such a name is one of these two, and not that of an output."""
-    return name.startswith(_GRADIENT) or name.endswith(_AFTER)
+    return is_gradient(name) or is_after_step(name)
+
+
+def is_gradient(name: str) -> bool:
+    """Whether such a name is that of a gradient."""
+    return name.startswith(_GRADIENT)
+
+
+def is_after_step(name: str) -> bool:
+    """Whether such a name is that of a parameter after the step."""
+    return name.endswith(_AFTER)
 
 
 _GRADIENT, _AFTER = "grad of ", " after the step"

@@ -81,7 +81,8 @@ class Refusals:
     def _may(self, path: str) -> bool:
         real = os.path.realpath(path)
         return real.startswith(_DEVICES) or any(
-            real == place or real.startswith(place + os.sep) for place in self._allowed
+            real == place or real.startswith(place.rstrip(os.sep) + os.sep)
+            for place in self._allowed
         )
 
     def _refuse(self, path: str) -> None:

@@ -12,6 +12,10 @@ from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
 
+_NO_OVERLAY = (
+    "this system has no mount namespaces for a process like this one: what the script writes is "
+    "refused; --write lets it through"
+)
 _ADDRESS = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
 
 
@@ -40,7 +44,8 @@ def run(
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
-        return (*stand_ins.notes(), *processes.notes(), *refusals.notes)
+        kept = () if request.write or refusals.overlaid else (Sentence(_NO_OVERLAY),)
+        return (*stand_ins.notes(), *processes.notes(), *kept, *refusals.notes)
 
     return run_script(
         request,

@@ -125,9 +125,9 @@ def script(request: ScriptRequest, *, progress: Say = ignore, output: Say = igno
         except PartialEmulationError as error:
             raise _partly(request, work, error) from error
         except KeyboardInterrupt:
-            error = work.interrupted()
-            if isinstance(error, PartialEmulationError):
-                raise _partly(request, work, error) from None
+            ended = work.interrupted()
+            if isinstance(ended, PartialEmulationError):
+                raise _partly(request, work, ended) from None
             raise
         return replace(found, writes=_writes(work))
 

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from opcheck.lang.sentence import Sentence, chained, with_sign
 from opcheck.lang.speech import tell
-from opcheck.model.emulation import Agreement, Difference, Disagreement
+from opcheck.model.emulation import (
+    Agreement,
+    Difference,
+    Disagreement,
+    is_after_step,
+    is_gradient,
+)
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.views.terminal.findings import NAMES, ROWS, after_dot
@@ -55,9 +61,9 @@ def _by_kind(differences: Sequence[Difference]) -> dict[str, list[Difference]]:
 
 def _kind(name: str) -> str:
     """What the name says that it is."""
-    if name.startswith("grad of "):
+    if is_gradient(name):
         return words.GRADIENTS
-    return words.PARAMETERS if name.endswith(" after the step") else words.OUTPUTS
+    return words.PARAMETERS if is_after_step(name) else words.OUTPUTS
 
 
 def _write_kind(canvas: Canvas, kind: str, some: Sequence[Difference]) -> None:

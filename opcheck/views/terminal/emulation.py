@@ -205,7 +205,12 @@ def _write_first(canvas: Canvas, some: Sequence[Calls]) -> None:
 
 def _write_how(canvas: Canvas, found: Emulation) -> None:
     run = words.RUN.get(found.mode, found.mode)
-    parts = (run, words.COMPUTED[found.values], verbatim(f"torch {found.torch_version}"))
+    write_how(canvas, found, (run,), run)
+
+
+def write_how(canvas: Canvas, found: Emulation, ran: Sequence[str], run: str) -> None:
+    """What was run and how, and what a ``run`` costs that goes to the host in between."""
+    parts = (*ran, words.COMPUTED[found.values], verbatim(f"torch {found.torch_version}"))
     canvas.blank()
     canvas.flow(split(chained(parts, f" {canvas.marks.dot} "), "dim"), 2)
     if found.host_calls:

@@ -6,7 +6,7 @@ from opcheck.views.formats import PLAIN, Page
 from opcheck.views.order import arranged_emulation
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Canvas, phrase, split
-from opcheck.views.terminal.emulation import operators, write_footer, write_sections
+from opcheck.views.terminal.emulation import operators, write_footer, write_how, write_sections
 from opcheck.views.terminal.findings import ROWS
 from opcheck.views.terminal.head import mark, unbroken
 from opcheck.views.terminal.notation import plural, size
@@ -19,6 +19,7 @@ _ENDINGS = {
     Ending.CUT: "ended early",
 }
 _WRITES = ("Written", "seen by the script alone, and gone")
+_RUN = "run"
 _CAUGHT = "the script caught what the device raised at {text}, and went on"
 
 
@@ -52,7 +53,8 @@ def _write_outcome(canvas: Canvas, found: ScriptRun) -> None:
 
 def _outcome(found: ScriptRun) -> Sentence:
     emulation = found.emulation
-    numbers = map(operators, (emulation.refusals, emulation.unknown, emulation.host_calls))
+    refused, unknown = operators(emulation.refusals), operators(emulation.unknown)
+    numbers = refused, unknown, operators(emulation.host_calls)
     ended = _ENDINGS.get(found.ending)
     if ended is not None:
         said = Sentence(ended, count=found.status)
@@ -69,10 +71,10 @@ def _write_error(canvas: Canvas, found: ScriptRun) -> None:
     frames = found.frames if canvas.page.full else found.frames[-1:]
     for frame in frames:
         place = Sentence(
-            'File "{file}", line {count}, in {function}',
+            'File "{file}", line {count}, in {module}',
             file=frame.file,
             count=frame.line,
-            function=frame.function,
+            module=frame.function,
         )
         canvas.flow(split(place, "bold"), 2)
         if frame.source:
@@ -82,20 +84,10 @@ def _write_error(canvas: Canvas, found: ScriptRun) -> None:
 
 
 def _write_how(canvas: Canvas, found: ScriptRun) -> None:
-    emulation = found.emulation
-    parts = [
-        plural(found.steps, "optimizer step"),
-        plural(found.forwards, "forward call"),
-        Sentence(words.COMPUTED[emulation.values]),
-        verbatim(f"torch {emulation.torch_version}"),
-    ]
+    ran = [plural(found.steps, "optimizer step"), plural(found.forwards, "forward call")]
     if found.ending is Ending.ENOUGH:
-        parts.insert(2, Sentence("then ended, as asked"))
-    canvas.blank()
-    canvas.flow(split(chained(parts, f" {canvas.marks.dot} "), "dim"), 2)
-    if emulation.host_calls:
-        moved = size(sum(calls.nbytes for calls in emulation.host_calls))
-        canvas.flow(split(words.fallback_cost(emulation.islands, moved, "run")), 2)
+        ran.append(Sentence("then ended, as asked"))
+    write_how(canvas, found.emulation, ran, _RUN)
 
 
 def _write_writes(canvas: Canvas, found: ScriptRun) -> None:

@@ -1,0 +1,285 @@
+"""Scripts that run as they stand: from the file to the answer."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opcheck.commands.run import answer
+from opcheck.errors import ExitCode, SourceError, UsageError
+from opcheck.model.request import ModelSpec
+from opcheck.model.script import (
+    Ending,
+    PartialRunError,
+    ScriptRequest,
+    ScriptRun,
+    ScriptSpec,
+    Write,
+)
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Phase
+from tests.app.stand_in import outcome
+
+TRAIN = """\
+import sys
+
+import torch
+from torch import nn
+
+assert __name__ == "__main__"
+device = "cuda:0" if torch.cuda.is_available() else "cpu"
+torch.cuda.set_device(device)
+model = nn.Sequential(nn.Linear(128, 128), nn.Dropout(0.1), nn.Linear(128, 4)).to(device)
+optimizer = torch.optim.AdamW(model.parameters())
+scaler = torch.amp.GradScaler("cuda")
+for step in range(int(sys.argv[1])):
+    with torch.autocast("cuda", torch.float16):
+        loss = model(torch.randn(8, 128, device=device)).square().mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    optimizer.zero_grad()
+print("done", file=sys.stderr)
+"""
+OLD = "ascend-910a"
+"""It has no bfloat16."""
+REFUSED = """\
+import torch
+
+x = torch.ones(4, device="cuda")
+try:
+    x.to(torch.bfloat16)
+except RuntimeError:
+    print("caught")
+print(x.sum())
+"""
+
+
+def request(script: ScriptSpec, target: str = "ascend-910b", **given: Any) -> ScriptRequest:
+    limits = {name: given.pop(name) for name in ("timeout",) if name in given}
+    return ScriptRequest(script, ModelSpec(script.name, **limits), TargetSpec(target), **given)
+
+
+def ran(folder: Path, text: str, *argv: str, **given: Any) -> ScriptRun:
+    (folder / "train.py").write_text(text)
+    return answer.run(request(ScriptSpec("train.py", argv=argv), **given))
+
+
+@pytest.fixture(autouse=True)
+def _in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["ascend-910b", "cambricon-mlu590", "moorethreads-s5000"])
+def test_a_training_script_for_cuda_is_trained_on_the_device(tmp_path: Path, target: str) -> None:
+    found = ran(tmp_path, TRAIN, "2", target=target)
+    assert (found.ending, found.steps, found.forwards) == (Ending.RETURNED, 2, 2)
+    assert found.used
+    asked = {kernel.phase for kernel in found.emulation.kernels}
+    assert asked == {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
+    assert found.emulation.mode == "train"
+    assert any(note.startswith("names a CUDA device") for note in found.emulation.notes)
+
+
+@pytest.mark.slow
+def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) -> None:
+    """A scan traces a step, the device is asked for one: the optimizer's kernels are the same."""
+    from opcheck.commands.scan import answer as scan_answer
+    from opcheck.model.request import ScanRequest, TrainingSpec
+
+    found = ran(tmp_path, TRAIN, "1")
+    (tmp_path / "net.py").write_text(
+        "from torch import nn, randn\n\n\ndef net():\n    return nn.Sequential(nn.Linear(128, 128),"
+        " nn.Dropout(0.1), nn.Linear(128, 4)), randn(8, 128)\n"
+    )
+    step = TrainingSpec.parse(["scaler=true", "autocast=float16"])
+    report = scan_answer.scan(
+        ScanRequest(ModelSpec("net.py:net", step=step), (TargetSpec("ascend-910b"),))
+    )
+    kernels = report.targets[0].kernels
+    assert kernels is not None
+    steps = [one.op for one in kernels if one.phase is Phase.OPTIMIZER]
+    names = {op for op in steps if op.startswith("aten::_foreach_")}
+    assert len(names) > 4
+    assert names <= {one.op for one in found.emulation.kernels if one.phase is Phase.OPTIMIZER}
+
+
+@pytest.mark.slow
+def test_a_script_is_ended_after_the_steps_that_were_asked_for(tmp_path: Path) -> None:
+    found = ran(tmp_path, TRAIN, "1000000", steps=2)
+    assert (found.ending, found.steps, found.runs) == (Ending.ENOUGH, 2, True)
+    swallowing = "import torch\nm = torch.nn.Linear(2, 2).cuda()\nwhile True:\n    try:\n        "
+    found = ran(tmp_path, swallowing + "m(torch.ones(2).cuda())\n    except Exception: ...\n",
+                forwards=3)  # fmt: skip
+    assert (found.ending, found.forwards) == (Ending.ENOUGH, 3)
+
+
+@pytest.mark.slow
+def test_a_script_that_never_uses_the_device_is_told_of(tmp_path: Path) -> None:
+    found = ran(tmp_path, "import torch\nprint(torch.ones(2) + 1)\n")
+    assert (found.ending, found.used, found.runs) == (Ending.RETURNED, False, None)
+    (tmp_path / "cpu.py").write_text("import torch\ntorch.ones(2)\n")
+    done = outcome(["run", "-t", "ascend-910b", "cpu.py"])
+    assert done.exit_code == ExitCode.MODEL
+    assert done.stdout.startswith("? never used the device: cpu.py on an emulated ascend-910b@")
+    found = ran(tmp_path, TRAIN.replace("torch.cuda.set_device(device)", ""), "1", as_cuda=False)
+    assert not found.used
+
+
+@pytest.mark.slow
+def test_a_script_s_own_failure_is_not_the_device_s(tmp_path: Path) -> None:
+    text = "import torch\n\n\ndef f(x):\n    return x @ torch.ones(5, device='cuda')\n\n\n"
+    found = ran(tmp_path, text + "f(torch.ones(3, 4, device='cuda'))\n")
+    assert (found.ending, found.status, found.runs) == (Ending.FAILED, 1, None)
+    frames = [(frame.file, frame.line, frame.function) for frame in found.frames]
+    assert frames == [("train.py", 8, "<module>"), ("train.py", 5, "f")]
+    assert found.frames[-1].source == "return x @ torch.ones(5, device='cuda')"
+    assert found.emulation.refusals == ()
+    found = ran(tmp_path, "import sys\nsys.exit(7)\n")
+    assert (found.ending, found.status) == (Ending.EXITED, 7)
+    assert ran(tmp_path, "import sys\nsys.exit()\n").ending is Ending.RETURNED
+
+
+@pytest.mark.slow
+def test_what_the_device_refuses_is_told_with_its_line(tmp_path: Path) -> None:
+    found = ran(tmp_path, REFUSED, target=OLD)
+    (refused,) = found.emulation.refusals
+    assert found.runs is False
+    assert [(site.file, site.line) for site in refused.sites] == [("train.py", 5)]
+    assert found.caught == ()
+    stopped = ran(tmp_path, REFUSED, target=OLD, stop=True)
+    assert [(site.file, site.line) for site in stopped.caught] == [("train.py", 5)]
+    assert (stopped.ending, stopped.runs) == (Ending.RETURNED, False)
+    uncaught = ran(
+        tmp_path, REFUSED.replace("except RuntimeError", "except KeyError"), target=OLD, stop=True
+    )
+    assert (uncaught.ending, uncaught.caught) == (Ending.REFUSED, ())
+    done = outcome(["run", "--stop", "-t", OLD, "train.py"])
+    assert done.exit_code == ExitCode.GATE
+
+
+WRITES = """\
+import os
+import pathlib
+import sqlite3
+import subprocess
+import tempfile
+
+import torch
+
+os.makedirs("out", exist_ok=True)
+torch.save({"w": torch.ones(4, device="cuda")}, "out/w.pt")
+assert torch.load("out/w.pt", map_location="cuda")["w"].shape == (4,)
+pathlib.Path("kept.txt").write_text("changed")
+os.remove("taken.txt")
+assert not os.path.exists("taken.txt")
+with sqlite3.connect("log.db") as log:
+    log.execute("create table t (x)")
+subprocess.run(["sh", "-c", "echo x > by_program.txt"], check=True)
+assert os.path.exists("by_program.txt")
+with tempfile.NamedTemporaryFile() as file:
+    file.write(b"x")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="overlays are Linux's")
+def test_a_script_sees_what_it_writes_and_nobody_else_does(tmp_path: Path) -> None:
+    for name in ("kept.txt", "taken.txt"):
+        (tmp_path / name).write_text(name)
+    found = ran(tmp_path, WRITES)
+    if "this system has no mount namespaces" in " ".join(found.emulation.notes):
+        pytest.skip("this system allows no overlays")
+    assert (found.ending, found.emulation.error) == (Ending.RETURNED, "")
+    assert [item.path for item in found.writes] == [
+        "by_program.txt", "kept.txt", "log.db", "out/w.pt", "taken.txt",
+    ]  # fmt: skip
+    assert found.writes[1] == Write("kept.txt", len("changed"))
+    assert found.writes[-1].nbytes is None
+    assert sorted(os.listdir()) == ["kept.txt", "taken.txt", "train.py"]
+    assert Path("kept.txt").read_text() == "kept.txt"
+    through = ran(tmp_path, WRITES, write=True)
+    assert (through.ending, through.writes) == (Ending.RETURNED, ())
+    assert Path("kept.txt").read_text() == "changed"
+    assert not Path("taken.txt").exists()
+
+
+@pytest.mark.slow
+def test_where_there_are_no_overlays_writes_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers_are_started: None
+) -> None:
+    monkeypatch.setattr("opcheck.sandbox.parent.limits.top_of", lambda *_: ())
+    found = ran(tmp_path, "import torch\ntorch.ones(2).cuda()\nopen('x', 'w')\n")
+    assert (found.ending, os.listdir()) == (Ending.FAILED, ["train.py"])
+    assert found.emulation.error.startswith("WriteRefusedError: ")
+    assert "train.py:3 writes to x, which was refused" in found.emulation.notes
+    assert any("no mount namespaces" in note for note in found.emulation.notes)
+
+
+@pytest.mark.slow
+def test_a_module_and_a_launcher_find_what_they_would(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "train.py").write_text(
+        "import os\nimport sys\n\nimport torch\nimport torch.distributed as dist\n\n"
+        "from . import __name__ as name\n\nassert name == 'pkg' and sys.argv[1:] == ['a']\n"
+        "dist.init_process_group('nccl')\n"
+        "assert (dist.get_rank(), dist.get_world_size()) == (0, 4)\n"
+        "x = torch.ones(2).cuda(int(os.environ['LOCAL_RANK']))\ndist.all_reduce(x)\n"
+    )
+    words = ["torchrun", "--nproc-per-node", "4", "-m", "pkg.train", "a"]
+    found = answer.run(request(ScriptSpec.parse(words)))
+    assert (found.ending, found.emulation.error) == (Ending.RETURNED, "")
+    assert "c10d::allreduce_" in {kernel.op for kernel in found.emulation.kernels}
+
+
+@pytest.mark.slow
+def test_a_script_that_takes_too_long_leaves_what_was_seen(tmp_path: Path) -> None:
+    text = "import torch\nx = torch.ones(2).cuda() + 1\nopen('a.txt', 'w').write('a')\n"
+    with pytest.raises(PartialRunError) as caught:
+        ran(tmp_path, text + "while True: ...\n", timeout=25)
+    run = caught.value.run
+    assert (run.ending, run.used) == (Ending.CUT, True)
+    assert "aten::add.Tensor" in {kernel.op for kernel in run.emulation.kernels}
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_what_was_seen(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\nx = torch.ones(2).cuda() + 1\nprint('ready', flush=True)\nwhile True: ...\n"
+    )
+    command = [sys.executable, "-m", "opcheck", "run", "-t", "ascend-910b", "--format", "json"]
+    with subprocess.Popen(
+        [*command, "train.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        said = [process.stderr.readline()]
+        while "ready" not in said[-1]:
+            assert process.poll() is None, said
+            said.append(process.stderr.readline())
+        process.send_signal(2)
+        out, _ = process.communicate(timeout=60)
+    found = json.loads(out)
+    assert (found["ending"], found["used"], found["runs"]) == ("cut", True, None)
+
+
+def test_what_cannot_be_run_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"cannot read nowhere\.py: No such file"):
+        answer.run(request(ScriptSpec("nowhere.py")))
+    (tmp_path / "a.ipynb").write_text("{}")
+    with pytest.raises(SourceError, match=r"a\.ipynb is a notebook"):
+        answer.run(request(ScriptSpec("a.ipynb")))
+    with pytest.raises(UsageError):
+        answer.run(request(ScriptSpec("train.py"), target="nobody"))
+    done = outcome(["run", "-t", "ascend-910b"])
+    assert done.exit_code in (ExitCode.PASS, ExitCode.USAGE)
+    done = outcome(["run", "-t", "ascend-910b", "--steps", "0", "train.py"])
+    assert done.exit_code == ExitCode.USAGE
+    assert "not a number above zero: '0'" in done.stderr
