@@ -44,8 +44,8 @@ def run(
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
-        kept = () if request.write or refusals.overlaid else (Sentence(_NO_OVERLAY),)
-        return (*stand_ins.notes(), *processes.notes(), *kept, *refusals.notes)
+        why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
+        return (*stand_ins.notes(), *processes.notes(), *refusals.notes, *why)
 
     return run_script(
         request,

@@ -241,7 +241,7 @@ def test_a_module_and_a_launcher_find_what_they_would(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_script_that_takes_too_long_leaves_what_was_seen(tmp_path: Path) -> None:
-    text = "import torch\nx = torch.ones(2).cuda() + 1\nopen('a.txt', 'w').write('a')\n"
+    text = "import torch\nx = torch.ones(2).cuda() + 1\n"
     with pytest.raises(PartialRunError) as caught:
         ran(tmp_path, text + "while True: ...\n", timeout=25)
     run = caught.value.run
