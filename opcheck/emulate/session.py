@@ -15,7 +15,6 @@ from torch.utils import backend_registration
 from opcheck.db.store import Database
 from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
-from opcheck.emulate.generators import generators
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.memory import allocated, pinning
 from opcheck.emulate.patches import optimizer_noticed, printable, printed
@@ -32,6 +31,7 @@ from opcheck.model.report import KernelCount
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
 from opcheck.trace.calls.call_site import from_stack
+from opcheck.trace.device.generators import generators_of
 from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.tensors import prepare
 from opcheck.trace.running.eager import not_compiled
@@ -257,7 +257,7 @@ class Emulator:
         self._undo.enter_context(allocated(device.memory, self.values))
         self._undo.enter_context(device.backward.watched())
         self._undo.enter_context(pinning())
-        self._undo.enter_context(generators(device.state))
+        self._undo.enter_context(generators_of(made, other=lambda: device.state.stands_for))
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled(device.met_compiled))
         self._undo.enter_context(listening(device.met_launch))

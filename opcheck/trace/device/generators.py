@@ -1,4 +1,4 @@
-"""``torch.Generator`` of the traced device: one of the host's, which says that it is the device's.
+"""``torch.Generator`` of a device that is not there: one of the host's, which names the device.
 
 torch asks the backend's C++ hooks for one, and Python can give no such hook (see ``memory.py``).
 """
@@ -38,16 +38,26 @@ UNCLEAR = "makes a torch.Generator of its device, and whether PyTorch can there 
 
 
 @contextmanager
-def generators_of(device: torch.device, unclear: Callable[[str], None]) -> Iterator[None]:
-    """Have ``torch.Generator(device)`` be possible for the traced device inside the block.
+def generators_of(
+    device: torch.device,
+    unclear: Callable[[str], None] = lambda _: None,
+    other: Callable[[], str] = lambda: "",
+) -> Iterator[None]:
+    """Have ``torch.Generator(device)`` be possible for a device inside the block.
 
-    ``unclear`` is told where it may not be on the target.
+    Args:
+        device: the traced or the emulated one.
+        unclear: told where it may not be on the target.
+        other: the type that is taken for the device's at the time; "": none.
     """
     ours = {(DeviceTensor.shown or device).type, device.type}
+    own = device.type
 
     class Generator(_Host, metaclass=_AnyGenerator):
         def __new__(cls, device: Any = "cpu") -> Any:
             wanted = torch.device(device)
+            if wanted.type == other():
+                wanted = torch.device(own, wanted.index or 0)
             if wanted.type not in ours:
                 return _Host(device)
             if wanted.type == "xla":
