@@ -5,8 +5,8 @@ possible: torch asks the backend's C++ hooks for one
 (``PrivateUse1HooksInterface::getNewGenerator``), and of those hooks Python can give
 ``has_primary_context``, ``is_built`` and ``is_available`` alone (2.13.0, ``torch/csrc/acc``;
 ``tests/trace/test_private_api.py`` fails when that changes). It raises NotImplementedError,
-but in a trace and on an emulated device (``generators.py``). The device's default generator is therefore one of the host's,
-and says so when asked for its device.
+but in a trace and on an emulated device (``generators.py``). The device's default generator is
+therefore one of the host's, and says so when asked for its device.
 """
 
 from collections import OrderedDict
