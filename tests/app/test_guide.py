@@ -19,6 +19,7 @@ from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.porting import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest, TrainingSpec
+from opcheck.model.script import Ending, ScriptRequest, ScriptRun
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import select
 from opcheck.views.formats import report_view
@@ -91,6 +92,15 @@ class _AnyModel(StandIn):
     ) -> Emulation:
         self.asked.append(request)
         return EMULATIONS["clean"]
+
+    def run(
+        self,
+        request: ScriptRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> ScriptRun:
+        self.asked.append(request)
+        return ScriptRun(request.script, EMULATIONS["clean"], Ending.RETURNED)
 
     def gate(
         self,

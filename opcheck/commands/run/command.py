@@ -5,11 +5,12 @@ from typing import Annotated, Any
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.direct import DirectCommand
+from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
+from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress, forward_output
-from opcheck.errors import ExitCode, UsageError
+from opcheck.errors import ExitCode
 from opcheck.lang.sentence import Sentence
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
@@ -22,17 +23,16 @@ from opcheck.model.script import (
 from opcheck.views.formats import command_view
 
 
-class Command(DirectCommand):
-    """A command that leaves alone what follows the script."""
+class Command(ModelCommand):
+    """Leaves alone what follows the script, whose process is limited and this one is not."""
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        self.allow_interspersed_args = False
+    may_be_confined = False
+    allow_interspersed_args = False
 
-    def make_context(self, *args: Any, **given: Any) -> Any:
-        """Read the options up to the script."""
-        given["allow_interspersed_args"] = False
-        return super().make_context(*args, **given)
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples and the exit codes."""
+        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
+        write_exit_codes(formatter)
 
 
 def _count(text: str) -> int:
@@ -44,7 +44,7 @@ def _count(text: str) -> int:
 Words = Annotated[
     list[str],
     typer.Argument(
-        metavar="SCRIPT [ARGS]...",
+        metavar="SCRIPT",
         help="A Python file with its own arguments, or a launcher's whole command line.",
         show_default=False,
     ),
@@ -137,11 +137,6 @@ def run(
 ) -> None:
     from opcheck.commands.run import answer
 
-    if not words:
-        raise UsageError(
-            Sentence("no script was given"),
-            Sentence("write opcheck run -t ascend-910b train.py, with its arguments after it"),
-        )
     detail = Detail(verbose, quiet, explain, top)
     view, out = command_view("run", format), Output(output)
     script = ScriptSpec.parse(words, module=module)
