@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"^```(?P<head>\w+[^\n`]*)\n(?P<body>.*?)^```$", re.DOTALL |
 _TITLE = re.compile(r'title="(?P<name>[^"]+)"')
 _PROMPT = "$ "
 _SHELL = 'opcheck() { python -m opcheck "$@"; }; python() { %s "$@"; }; '
-_LOADED = ("torch", "opcheck.app.main", "tests.preloaded.workers")
+_LOADED = ("torch", "opcheck.app.main", "tests.preloaded.workers", "tests.preloaded.database")
 """What most commands come to use: it is loaded once for all of them."""
 
 

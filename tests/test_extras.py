@@ -2,13 +2,14 @@
 
 import os
 import subprocess
-import sys
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from opcheck.errors import EXTRAS, missing_library
+from tests.preloaded import python
 
 TARGET = "ascend-910b"
 ROOT = Path(__file__).parent.parent
@@ -32,26 +33,38 @@ class Net(torch.nn.Module):
 
 model = Net()
 """
+_LOADED = ("opcheck.app.main", "tests.preloaded.workers", "tests.preloaded.database")
 _NET = ("net.py:model", "--input", "2x3", "-t", TARGET)
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with a model, and what makes the libraries of every extra absent in processes."""
-    absent = tmp_path / "absent"
-    absent.mkdir()
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """Has processes begin with what makes the libraries of every extra absent."""
+    absent = tmp_path_factory.mktemp("absent")
     (absent / "sitecustomize.py").write_text(_ABSENT.format(absent={*EXTRAS}))
+    kept = {name: text for name, text in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    return {**kept, "PYTHONPATH": f"{absent}{os.pathsep}{ROOT}"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, environment: Mapping[str, str]) -> Run:
+    """Run a command line where none of the libraries can be imported, in a folder with a model.
+
+    Each is a copy of one process that could import none either, and so is what runs its model.
+    """
     (tmp_path / "net.py").write_text(_MODEL)
-    return tmp_path
+    program = python(*_LOADED, environment=tuple(environment.items()))
 
+    def done(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*program, "-m", "opcheck", *words],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
 
-def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line where none of the libraries can be imported."""
-    environment = os.environ | {"PYTHONPATH": f"{place / 'absent'}{os.pathsep}{ROOT}"}
-    return subprocess.run(
-        [sys.executable, "-m", "opcheck", *words],
-        cwd=place, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return done
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -79,8 +92,8 @@ def test_an_extra_brings_the_library(library: str) -> None:
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_runs_with_what_is_required(place: Path, words: tuple[str, ...]) -> None:
-    done = run(place, *words)
+def test_runs_with_what_is_required(run: Run, words: tuple[str, ...]) -> None:
+    done = run(*words)
     assert done.returncode in (0, 10), done.stderr
     assert done.stdout
     assert done.stderr == ""
@@ -99,9 +112,9 @@ def test_runs_with_what_is_required(place: Path, words: tuple[str, ...]) -> None
     ids=["doctor", "fix", "custom", "html", "probe"],
 )
 def test_a_missing_library_is_named_with_its_extra(
-    place: Path, words: tuple[str, ...], library: str
+    run: Run, words: tuple[str, ...], library: str
 ) -> None:
-    done = run(place, *words)
+    done = run(*words)
     assert done.returncode == 2
     assert done.stderr == (
         f"opcheck: error: this needs {library}, which is not installed\n"

@@ -15,6 +15,7 @@ from opcheck.db.by_hand.overlays import Addition, added, statements
 from opcheck.db.compilers import compilers_of
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
+from opcheck.db.files.kept import Kept
 from opcheck.db.files.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
 from opcheck.db.schema.vendor import VENDOR_FILE
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
 _PACKAGE = Path(__file__).resolve().parent.parent
 _COMMON = "vendor"
 """Stem of the file with what holds for all of a vendor's releases."""
+_OWN: "Kept[Database]" = Kept()  # the one without others on it
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Database:
     ) -> "Database":
         """Open ``root``, or the copy that this package carries, or the one of its checkout.
 
-        On it lie what installed packages bring, and the folders named in ``overlays``.
+        On it lie what installed packages bring, and the folders named in ``overlays``. Where none
+        do, what was read is kept for as long as no file changes.
         """
         candidates = (root,) if root else (_PACKAGE / "_compat_db", _PACKAGE.parent / "compat_db")
         found = next((path for path in candidates if path.is_dir()), None)
@@ -78,7 +81,8 @@ class Database:
         added = (*(() if root else layers.installed()), *layers.given(overlays))
         for layer in added:
             overlay.require_something(layer)
-        return cls(found, document.cache_folder() if cached else None, added)
+        made = cls(found, document.cache_folder() if cached else None, added)
+        return made if root or added else _OWN.while_unchanged(found, made)
 
     @property
     def layers(self) -> tuple[Layer, ...]:

@@ -67,6 +67,11 @@ class Tables(Struct, frozen=True, dict=True):
         """What was read of the folder; filled as targets ask."""
         return {}
 
+    @cached_property
+    def _indexed(self) -> list[bool]:
+        """Not empty once :meth:`index` has been called."""
+        return []
+
     def _document(self, path: Path, shape: Record) -> Document:
         if path not in self._read:
             self._read[path] = document.read(path, shape, self.cache)
@@ -77,7 +82,8 @@ class Tables(Struct, frozen=True, dict=True):
 
         A command that has confined itself can no longer add them to it.
         """
-        if self.cache is not None:
+        if self.cache is not None and not self._indexed:
+            self._indexed.append(True)
             for pattern, shape in _LATE.items():
                 for path in sorted(self.folder.glob(pattern)):
                     document.index(path, shape, self.cache)

@@ -6,10 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from opcheck.model.matrix import Gradient, SupportMatrix
-from opcheck.model.trace import Composite, Node, OpName
+from opcheck.model.trace import Node, OpName
 from opcheck.trace.calls.signature import named_arguments
 from opcheck.trace.running.training import Registrations
-from opcheck.trace.torch_internals.dispatcher import composite_kind
+from opcheck.trace.torch_internals.dispatcher import implicit_composites
 from opcheck.trace.torch_internals.overrides import has_formula
 
 
@@ -94,11 +94,10 @@ def _whole(matrix: SupportMatrix) -> frozenset[str]:
     asks the device for its type before it calls such an operator, as for ``rms_norm`` on MPS.
     """
     return frozenset(
-        op for op in matrix.entries
-        if f"{op}_backward" in matrix.entries
-        and composite_kind(op) is Composite.IMPLICIT
-        and has_formula(op)
-    )  # fmt: skip
+        op
+        for op in implicit_composites().intersection(matrix.entries)
+        if f"{op}_backward" in matrix.entries and has_formula(op)
+    )
 
 
 def _asked_of(group: Iterable[SupportMatrix]) -> frozenset[str]:
@@ -110,7 +109,7 @@ def _what_counts(matrix: SupportMatrix) -> object:
     """What of a target's registrations autograd sees: equal for targets that one trace serves."""
     if matrix.dispatch_key != _PLUGIN:
         return _whole(matrix)
-    whole = frozenset(op for op in matrix.entries if composite_kind(op) is Composite.IMPLICIT)
+    whole = implicit_composites().intersection(matrix.entries)
     gradients = [
         (op, matrix.gradients[op].formulas, matrix.gradients[op].unless)
         for op in sorted(vendor_gradients(matrix))

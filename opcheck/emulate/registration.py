@@ -13,8 +13,12 @@ import torch
 from torch.library import Library
 
 from opcheck.emulate.device import Device
-from opcheck.model.trace import Composite
-from opcheck.trace.torch_internals.dispatcher import RAISING, SHALLOW_COPY, composite_kind
+from opcheck.trace.torch_internals.dispatcher import (
+    RAISING,
+    SHALLOW_COPY,
+    implicit_composites,
+    override,
+)
 from opcheck.trace.torch_internals.kernels import falling_back
 
 _KEY = "PrivateUse1"
@@ -50,20 +54,17 @@ def _register(library: Library, device: Device) -> None:
             _put(library, name, _asking(device, device.native, name))
         elif name in lacking:
             _put(library, name, _asking(device, device.missing, name))
+    implicit = implicit_composites()
     for name in (*matrix.conditions, *(_OURS - matrix.conditions.keys())):
         if name in aten_overloads() and name not in matrix.entries and name not in lacking:
-            _put_composite(library, name, _asking(device, device.composite, name))
+            kernel = _asking(device, device.composite, name)
+            _put(library, name, kernel)
+            if name in implicit:  # a kernel at PrivateUse1 hides it from autograd
+                _put(library, name, kernel, _AUTOGRAD)
 
 
 def _put(library: Library, name: str, kernel: Kernel, key: str = _KEY) -> None:
-    library.impl(name.removeprefix("aten::"), kernel, key)
-
-
-def _put_composite(library: Library, name: str, kernel: Kernel) -> None:
-    """A kernel at PrivateUse1 hides an implicit composite from autograd, so it goes there too."""
-    _put(library, name, kernel)
-    if composite_kind(name) is Composite.IMPLICIT:
-        _put(library, name, kernel, _AUTOGRAD)
+    override(library, name.removeprefix("aten::"), kernel, key)
 
 
 def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -> Kernel:

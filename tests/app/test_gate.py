@@ -17,6 +17,7 @@ from opcheck.model.trace import run_ended
 from opcheck.views.formats import command_view, report_view
 from tests.app.stand_in import StandIn, run
 from tests.commands.gate.made import finding, report
+from tests.preloaded import python
 from tests.views.gates import GATES
 from tests.views.samples import STANDARD
 
@@ -281,6 +282,7 @@ def test_a_report_is_judged_without_torch() -> None:
     assert (done.returncode, done.stderr) == (ExitCode.GATE, b"")
 
 
+LOADED = ("opcheck.app.main", "tests.preloaded.workers")
 NET = "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())\n"
 
 
@@ -288,11 +290,13 @@ NET = "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.R
 def test_the_model_itself_in_a_pipeline() -> None:
     """A process of its own: what it exits with is all that a pipeline sees."""
     Path("net.py").write_text(NET)
-    command = [sys.executable, "-m", "opcheck", "gate", "net.py:net", "--input", "2x3"]
+    environment = {"PYTHONPATH": str(ROOT)}
+    program = python(*LOADED, environment=tuple(environment.items()))
+    command = [*program, "-m", "opcheck", "gate", "net.py:net", "--input", "2x3"]
 
     def code(*more: str) -> int:
         return subprocess.run(
-            [*command, *more], check=False, capture_output=True, env={"PYTHONPATH": str(ROOT)}
+            [*command, *more], check=False, capture_output=True, env=environment
         ).returncode
 
     policy("targets: [ascend-910b]\n")

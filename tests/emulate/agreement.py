@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from tests.emulate.agreement_side import AT, Outcome
 from tests.emulate.operator_samples import operator_names
+from tests.preloaded import python
 from tests.whole import WHOLE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -162,6 +162,12 @@ def _answers(requests: Sequence[tuple[str, Sequence[Job]]]) -> list[list[Answer]
         return [side.result() for side in running]
 
 
+def _python(name: str) -> tuple[str, ...]:
+    """A copy of a process that has loaded what the sides come to use, which takes them longest."""
+    which = "models" if name == "models" else "operators"
+    return python("torch", f"tests.emulate.loaded_{which}")
+
+
 def _answer(name: str, folder: Path, jobs: Sequence[Job]) -> list[Answer]:
     return _Side(name, folder, jobs).answers()
 
@@ -177,7 +183,7 @@ class _Side:
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
         with (folder / "request.json").open() as asked, self._said.open("w") as said:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.emulate.agreement_side", name],
+                [*_python(name), "-m", "tests.emulate.agreement_side", name],
                 stdin=asked, stdout=said, stderr=said, cwd=ROOT,
             )  # fmt: skip
 

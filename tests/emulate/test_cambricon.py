@@ -1,7 +1,6 @@
 """Cambricon's device: composites of its own at the Autograd key, refusals and cautions."""
 
 import subprocess
-import sys
 
 import pytest
 import torch
@@ -16,6 +15,7 @@ from opcheck.model.report import ModelInfo
 from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
 from tests.emulate.matrices import matrix_of
+from tests.preloaded import python
 
 
 def under_npu(target: str) -> SupportMatrix:
@@ -123,7 +123,7 @@ for target in ("cambricon-mlu590", "cambricon-mlu370", "cambricon-mlu590@r1.22_p
 @pytest.mark.slow
 def test_tied_parameters_stay_tied_where_the_vendor_says_that_tensors_may_move() -> None:
     """It does from torch 2.3 on; without, PyTorch gives the device parameters of their own."""
-    ran = subprocess.run([sys.executable, "-c", TIED], capture_output=True, text=True)
+    ran = subprocess.run([*python("torch"), "-c", TIED], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         "True True mlu:0 MLU590 True",

@@ -2,7 +2,6 @@
 
 import gc
 import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from torch.optim.optimizer import _global_optimizer_pre_hooks
 
 import opcheck
 from opcheck.errors import EmulationError, OpcheckError, UsageError
+from tests.preloaded import python
 
 OVERLOADS = (
     "aten::add.Tensor", "aten::add.out", "aten::mm", "aten::addmm", "aten::linear", "aten::matmul",
@@ -302,7 +302,7 @@ with opcheck.emulate("ascend-910b") as device:
 
 def said(program: str) -> list[str]:
     """What a process of its own prints."""
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    ran = subprocess.run([*python("torch"), "-c", program], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.splitlines()
 

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +9,7 @@ import torch
 
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError
+from tests.preloaded import python
 
 PROGRAM = """
 import warnings
@@ -31,7 +31,7 @@ with Emulator("ascend-910b", stop=False) as device:
 @pytest.mark.slow
 def test_an_error_in_backward_reaches_who_called_it() -> None:
     """A process of its own: backward may have run here before, and a failure ends the process."""
-    command = [sys.executable, "-c", PROGRAM]
+    command = [*python("torch"), "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = "index_add_(): self (Double) and source (Float) must have the same scalar type\n"
     assert (done.returncode, done.stdout) == (0, said), done.stderr

@@ -28,7 +28,10 @@ _PAGE = re.compile(rb"<script>hostile|<img src=hostile|(?:=.?|\]\()javascript:ho
 """What the corpus has its texts try in pages."""
 _MEMORY = 6 * 2**30
 """Bytes that a command may allocate: what reads a device without end must not take them all."""
-_LOADED = ("torch", "opcheck.app.main", "tests.hostile.workers", "tests.hostile.loaded")
+_LOADED = (
+    "torch", "opcheck.app.main", "tests.hostile.workers", "tests.hostile.loaded",
+    "tests.preloaded.database",
+)  # fmt: skip
 _CACHES = ("home/.cache/opcheck",)
 """What a command may keep for the next one."""
 

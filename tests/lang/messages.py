@@ -5,11 +5,13 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from opcheck.app import guide
 from opcheck.app.main import application
+from opcheck.db.files.document import uncollected
 from opcheck.source.load import kinds
 
 PACKAGE = Path(__file__).parents[2] / "opcheck"
@@ -42,17 +44,26 @@ def is_prose(text: str) -> bool:
     )
 
 
-def literals(path: Path) -> Iterator[Message]:
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a module, itself the first; read once for all that look for something in it."""
+    with uncollected():
+        return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def literals(path: Path) -> tuple[Message, ...]:
     """Every text of a module but docstrings, an f-string as a template."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return tuple(_literals(path))
+
+
+def _literals(path: Path) -> Iterator[Message]:
+    nodes = nodes_of(path)
     quiet = {
-        id(part)
-        for part in ast.walk(tree)
-        if isinstance(part, ast.Expr)
-        for part in (part, part.value)
+        id(part) for part in nodes if isinstance(part, ast.Expr) for part in (part, part.value)
     }
     inside: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             inside |= {id(part) for part in node.values}
             for value in node.values:
@@ -60,7 +71,7 @@ def literals(path: Path) -> Iterator[Message]:
                     inside.add(id(value.format_spec))
                     inside |= {id(p) for p in ast.walk(value.format_spec)}
     where = path.relative_to(PACKAGE.parent).as_posix()
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in quiet or id(node) in inside:
             continue
         if isinstance(node, ast.JoinedStr) or (

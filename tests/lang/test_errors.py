@@ -17,7 +17,7 @@ from opcheck.model.codec import sentence_from_json, to_json
 from opcheck.source.building.failures import failed
 from opcheck.source.pt2.check import what_is
 from opcheck.source.pt2.targets import parse_target
-from tests.lang.messages import PACKAGE, is_prose
+from tests.lang.messages import PACKAGE, is_prose, nodes_of
 
 MAKERS = frozenset({"Sentence", "verbatim", "sentence_of", "chained"})
 """What gives a sentence."""
@@ -39,7 +39,7 @@ def nodes() -> tuple[tuple[Path, ast.AST], ...]:
     return tuple(
         (path.relative_to(PACKAGE.parent), node)
         for path in sorted(PACKAGE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
     )
 
 

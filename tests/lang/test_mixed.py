@@ -14,7 +14,7 @@ from opcheck.db.by_hand.advice import sentence
 from opcheck.lang.sentence import Sentence, from_data
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.formats import Page, report_view
-from tests.lang.messages import PACKAGE, Message, is_prose, literals
+from tests.lang.messages import PACKAGE, Message, is_prose, literals, nodes_of
 from tests.lang.test_catalogue import KNOWN, fixed
 from tests.lang.test_languages import texts_of
 from tests.views.plans import PLANS
@@ -169,7 +169,7 @@ def raised(path: Path) -> frozenset[int]:
     """The lines of errors in finished English: those of a rule's code, which is the user's then."""
     return frozenset(
         node.exc.args[0].lineno
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
         if isinstance(node.exc.args[0], ast.JoinedStr)
     )

@@ -50,7 +50,7 @@ def test_pytorch_does_not_check_the_devices_of_what_takes_both() -> None:
     """Only kernels of devices check; ``device_check: NoCheck`` is PyTorch's word for not to."""
     path = Path(torchgen.__file__).with_name("packaged") / "ATen/native/native_functions.yaml"
     checked = set()
-    for function in yaml.safe_load(path.read_text()):
+    for function in yaml.load(path.read_text(), yaml.CSafeLoader):
         kernels = " ".join(function.get("dispatch", {}))
         if function.get("device_check") != "NoCheck" and any(
             device in kernels for device in ("CUDA", "MPS", "XPU")

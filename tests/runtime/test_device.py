@@ -1,7 +1,6 @@
 """Devices of every vendor are told apart by what their modules say; none of them is needed here."""
 
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from opcheck.errors import InferenceError, UsageError
 from opcheck.runtime import DetectedDevice, detect_device
 from opcheck.runtime.device import VARIABLE, Build, _architecture, known_as
 from opcheck.runtime.device_modules import answer, module_of
+from tests.preloaded import python
 
 GIB = 2**30
 CUDA_VENDORS = ("amd", "hygon", "nvidia")
@@ -171,7 +171,7 @@ def test_a_plugin_that_cannot_be_imported_is_told_and_skipped(tmp_path: Path) ->
     package.mkdir()
     (package / "__init__.py").write_text("raise OSError('libcnnl.so: cannot open')")
     done = subprocess.run(
-        [sys.executable, "-c", PLUGIN_PROBE.format(folder=str(tmp_path))],
+        [*python("torch"), "-c", PLUGIN_PROBE.format(folder=str(tmp_path))],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -19,6 +18,7 @@ from opcheck.source.kinds.exported_program import ExportedProgram
 from opcheck.source.pt2.graph import read_trace
 from opcheck.source.pt2.schemas import PATH
 from opcheck.source.pt2.targets import HIGHER_ORDERS, PYTHON, REACHING, Kind, parse_target
+from tests.preloaded import python
 from tests.source.building.test_operators_allowed import REFUSED
 from tests.source.pt2_files import Branching, changed, export, nodes_of
 
@@ -376,7 +376,9 @@ def test_the_list_without_torch_has_what_schemas_refuse() -> None:
 def test_the_schemas_without_torch_are_those_of_torch() -> None:
     # in a process of its own: tests declare operators
     code = "from tests.source.write_schemas import text; print(text(), end='')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*python("torch"), "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout == PATH.read_text(encoding="utf-8"), (
         "write them anew: python -m tests.source.write_schemas"
     )

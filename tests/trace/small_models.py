@@ -9,6 +9,8 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.source.building import torchvision_operators
 
+LOADED = ("torch", "tests.trace.loaded")
+"""What processes have loaded that run these: most of their time would be that."""
 Ready = tuple[nn.Module, tuple[Any, ...], dict[str, Any]]
 """(model, positional inputs, named inputs)."""
 
@@ -100,7 +102,7 @@ def _transformers(name: str, **config: Any) -> Callable[[], Ready]:
         import transformers
 
         made = getattr(transformers, f"{name}Config")(**config)
-        model = getattr(transformers, _HEADS[name])(made)
+        model = getattr(transformers, HEADS[name])(made)
         ids = torch.randint(3, 90, (1, 9))
         if "image_size" in config:
             size = config["image_size"]
@@ -111,7 +113,7 @@ def _transformers(name: str, **config: Any) -> Callable[[], Ready]:
     return make
 
 
-_HEADS = {
+HEADS = {
     "Bert": "BertForMaskedLM",
     "Llama": "LlamaForCausalLM",
     "T5": "T5ForConditionalGeneration",

@@ -3,7 +3,6 @@
 import contextlib
 import importlib
 import subprocess
-import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +17,7 @@ from opcheck.trace.device.module import _ASKED, DeviceModule
 from opcheck.trace.device.state import DeviceState, NoMemoryUse
 from opcheck.trace.device.tensors import prepare
 from tests.emulate.plain_device import on_device, plain_device
+from tests.preloaded import python
 from tests.trace.look import calls, traced
 
 CUDA_ONLY = {
@@ -403,7 +403,9 @@ def test_another_device_name_has_a_module_of_that_name() -> None:
         "print(torch.mlu.__name__, torch.mlu.amp.GradScaler()._device, len(get_rng_state_all()))\n"
         "torch.mlu.npu\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*python("torch"), "-c", code], capture_output=True, text=True, check=False
+    )
     assert done.stdout == "torch.mlu mlu 1\n"
     assert done.stderr.splitlines()[-1].startswith(
         "AttributeError: module 'torch.mlu' has no attribute 'npu'; it is emulated"

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,8 @@ import pytest
 
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
-from tests.trace.small_models import MODELS
+from tests.preloaded import python
+from tests.trace.small_models import LOADED, MODELS
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def real() -> Answers:
 def _side(side: str, sets: Mapping[str, frozenset[str]]) -> Answers:
     request = {"sets": {name: sorted(ops) for name, ops in sets.items()}, "models": [*MODELS]}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.trace.exact_side", side],
+        [*python(*LOADED), "-m", "tests.trace.exact_side", side],
         input=json.dumps(request), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

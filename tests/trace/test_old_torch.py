@@ -1,13 +1,13 @@
 """What a torch before 2.10 lacks is borrowed, or refused in a sentence."""
 
 import subprocess
-import sys
 
 import pytest
 from torch.utils import backend_registration
 
 from opcheck.errors import TraceError
 from opcheck.trace.device.tensors import require_backward
+from tests.preloaded import python
 
 
 @pytest.mark.since("2.10")
@@ -36,7 +36,7 @@ for call in calls:
 def test_calls_that_switch_devices_first_are_followed_without_hooks_from_python() -> None:
     """The process has torch's device hooks taken away, as they are absent before 2.10."""
     done = subprocess.run(
-        [sys.executable, "-c", GUARDED], capture_output=True, text=True, check=False
+        [*python("torch"), "-c", GUARDED], capture_output=True, text=True, check=False
     )
     found = ["aten::index.Tensor", "aten::nonzero", "aten::item"]
     assert done.stdout.splitlines() == found, done.stderr

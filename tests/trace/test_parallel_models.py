@@ -2,11 +2,12 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+
+from tests.preloaded import python
 
 SCRIPT = """
 import json, sys
@@ -109,7 +110,7 @@ TRAINING: Mapping[str, Mapping[str, int]] = {
 def found() -> Mapping[tuple[str, bool], Any]:
     """All of them, traced in a process of their own: groups are opened for a whole process."""
     asked = [(False, list(INFERENCE)), (True, list(TRAINING))]
-    script = [sys.executable, "-c", SCRIPT, json.dumps(asked)]
+    script = [*python("torch"), "-c", SCRIPT, json.dumps(asked)]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     names = [(name, trained) for trained, names in asked for name in names]

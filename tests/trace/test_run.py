@@ -1,7 +1,6 @@
 """A run as a whole: wrong inputs, failing parts, what it leaves behind, whether it repeats."""
 
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +14,7 @@ from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
 from opcheck.trace.device.tensors import DeviceTensor, prepare
 from tests.lang.told import in_chinese
+from tests.preloaded import python
 from tests.trace.look import calls, reasons, traced
 
 X = torch.ones(2, 4)
@@ -320,7 +320,7 @@ def test_torch_keeps_its_own_overloads() -> None:
         "had = torch.ops.aten._to_copy.default; import opcheck.trace; "
         "assert torch.ops.aten._to_copy.default is had"
     )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    subprocess.run([*python("torch"), "-c", script], check=True)
 
 
 @pytest.mark.parametrize("known", [True, False])

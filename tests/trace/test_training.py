@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +18,8 @@ from opcheck.model.trace import Gap, Phase
 from opcheck.trace.predict import Prediction, predicting
 from opcheck.trace.running.training import Registrations
 from opcheck.trace.running.training_step import TrainingStep, backward_from, loss_of, taken_as_plain
+from tests.preloaded import python
+from tests.trace.small_models import LOADED
 from tests.trace.test_exact import SETS
 
 # --- against really registered kernels -----------------------------------------------------------
@@ -56,7 +57,7 @@ def _request(label: str) -> dict[str, Any]:
 def _side(side: str, *labels: str) -> Answers:
     request = {"sets": {label: _request(label) for label in labels}, "models": COMPARED}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.trace.training_side", side],
+        [*python(*LOADED), "-m", "tests.trace.training_side", side],
         input=json.dumps(request), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

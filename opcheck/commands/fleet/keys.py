@@ -28,6 +28,8 @@ DIGITS = 32
 _READ = (".gguf", ".json", ".py", ".yaml", ".yml")
 """Files that a model in a folder may be built from, as is the header of a GGUF file's weights."""
 _ABSENT = ""
+_BY_OPTIMIZERS = "torch._dynamo"
+"""What ``Optimizer.step`` imports; nothing else that a worker does."""
 
 
 def key_of(request: ScanRequest, targets: Iterable[RunTarget]) -> str:
@@ -59,8 +61,14 @@ def torch_version() -> str:
 
 
 def libraries_of(requests: Iterable[ScanRequest]) -> tuple[str, ...]:
-    """The modules that models will surely import, for workers to import once."""
-    return tuple(sorted({name for request in requests for name in _imported(request.model.source)}))
+    """The modules that models and training steps surely import, for workers to import once."""
+    return tuple(sorted({name for request in requests for name in _needed(request)}))
+
+
+def _needed(request: ScanRequest) -> Iterator[str]:
+    yield from _imported(request.model.source)
+    if request.model.step is not None:
+        yield _BY_OPTIMIZERS
 
 
 def _imported(source: str) -> Iterator[str]:

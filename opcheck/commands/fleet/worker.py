@@ -38,7 +38,7 @@ from opcheck.resolve.findings import summary
 from opcheck.resolve.walk import Walk
 from opcheck.sandbox.parent.preloaded import Template, copied_from, current
 from opcheck.sandbox.parent.process import environment
-from opcheck.sandbox.parent.run import run
+from opcheck.sandbox.parent.run import check, run
 from opcheck.sandbox.reaper import end_with_parent
 
 _Results = Mapping[str, tuple[WorkResult, ...]]
@@ -114,6 +114,7 @@ class Worker:
             for group in device_types.processes(missing)
         )
         asked = WorkRequest(request.model, groups, request.databases)
+        check(asked)  # a file that is gone is no reason to load torch
         with copied_from(self._template):
             if current() is not None:
                 self._template.load(environment(asked))  # before the model's time begins

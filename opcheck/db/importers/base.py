@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from opcheck.db.files import yaml_writer
+from opcheck.db.files.document import uncollected
 from opcheck.db.schema.vendor import MATRIX, VENDOR
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
@@ -54,7 +55,8 @@ def load_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.load(path.read_bytes(), yaml.CSafeLoader)
+        with uncollected():
+            return yaml.load(path.read_bytes(), yaml.CSafeLoader)
     except (OSError, yaml.YAMLError) as error:
         raise DatabaseError(
             Sentence("cannot read {text_file}: {text}", text_file=path, text=error),

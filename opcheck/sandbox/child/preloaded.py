@@ -28,12 +28,14 @@ from opcheck.source.load import kinds
 
 _LOADED = (
     "opcheck.sandbox.child.answers", "opcheck.source.load", "opcheck.trace.run",
-    "opcheck.trace.sizes.dynamic",
-    "opcheck.emulate.run", "torch._dynamo", "opcheck.source.building.ready",
+    "opcheck.trace.sizes.dynamic", "opcheck.emulate.run", "opcheck.source.building.ready",
     "opcheck.source.building.several", "opcheck.source.building.stand_ins.finder",
     "opcheck.source.building.torchscript",
 )  # fmt: skip
-"""What almost every worker comes to use; nothing of the user's."""
+"""What almost every worker comes to use; nothing of the user's.
+
+PyTorch's compiler is most of what a training step loads, and of no use to others.
+"""
 _MOST_FILES = 16
 _SCRATCH = os.path.join(tempfile.gettempdir(), f"opcheck-template-{os.getpid()}")
 _HEAD = 16

@@ -12,7 +12,8 @@ its argument cloned again, for ever, unless the device registers it at the keys 
 with lazy tensors, as torch_musa does. That is taken to be so wherever it must be.
 
 Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` (for alias keys, which
-not every torch answers for otherwise), ``torch._C._dispatch_has_kernel_for_dispatch_key``,
+not every torch answers for otherwise), ``torch._C._dispatch_has_kernel_for_dispatch_key``, that
+alias keys are taken, too, by ``torch._C._dispatch_get_registrations_for_dispatch_key``,
 ``torch._C._dispatch_has_computed_kernel_for_dispatch_key``, ``torch._C._ForceDispatchKeyGuard``,
 ``torch._C._functorch.peek_interpreter_stack``, ``torch._C._functorch.is_functorch_wrapped_tensor``
 and ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
@@ -161,6 +162,16 @@ def composite_kind(name: str) -> Composite | None:
     """Which alias-key kernel the overload has; the implicit one wins, as in the dispatcher."""
     kinds = set(_ALIAS.findall(torch._C._dispatch_dump(name)))
     return next((kind for kind in _ORDER if kind.value in kinds), None)
+
+
+def registered_at(key: str) -> frozenset[str]:
+    """Overloads with a kernel for a dispatch key or an alias key; to ask for each takes longer."""
+    return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
+
+
+def implicit_composites() -> frozenset[str]:
+    """Those of which :func:`composite_kind` says so; for a few, that is as quick."""
+    return registered_at(Composite.IMPLICIT.value)
 
 
 def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:

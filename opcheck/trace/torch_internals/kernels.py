@@ -11,8 +11,7 @@ otherwise than on a device: ``linalg.svdvals`` asks for vectors (``BatchLinearAl
 no Python key (see ``tensors.py``), and no mode is on where C++ runs: what it calls arrives here.
 
 Private torch API used here, checked on 2.13.0: ``Library.fallback``, ``Library._destroy``,
-``torch._C._dispatch_get_all_op_names``, ``torch._C._get_privateuse1_backend_name``, and that alias
-keys are taken, too, by ``torch._C._dispatch_get_registrations_for_dispatch_key``.
+``torch._C._dispatch_get_all_op_names`` and ``torch._C._get_privateuse1_backend_name``.
 """
 
 import warnings
@@ -31,8 +30,10 @@ from opcheck.trace.torch_internals.dispatcher import (
     ALIASES,
     SHALLOW_COPY,
     at_key,
+    implicit_composites,
     overload_named,
     override,
+    registered_at,
 )
 
 Kernel = Callable[..., Any]
@@ -224,7 +225,7 @@ _overload = cache(overload_named)
 
 def _take_apart(library: Library) -> None:
     """Have autograd take composites apart as ever: ``torch.func.grad`` has it on everywhere."""
-    own = _registered(_AUTOGRAD)
+    own = registered_at(_AUTOGRAD)
     for name in _above_autograd():
         if name not in own:
             kernel = partial(_taken_apart, name)
@@ -249,19 +250,16 @@ def _hidden_from_fallbacks() -> frozenset[str]:
 
     To be asked of these, too, a kernel of each takes as long as all the others together.
     """
-    explicit = _registered(Composite.EXPLICIT.value) | _registered(Composite.NON_FUNCTIONAL.value)
-    return _registered(_KEY) | (explicit - _registered(Composite.IMPLICIT.value))
-
-
-def _registered(key: str) -> frozenset[str]:
-    """Overloads with a kernel for a dispatch key; to ask for each takes ten times as long."""
-    return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
+    explicit = registered_at(Composite.EXPLICIT.value) | registered_at(
+        Composite.NON_FUNCTIONAL.value
+    )
+    return registered_at(_KEY) | (explicit - implicit_composites())
 
 
 @cache
 def _above_autograd() -> tuple[str, ...]:
     """Composites that autograd takes apart before a device is asked."""
-    return tuple(filter(_registered(Composite.IMPLICIT.value).__contains__, _aten()))
+    return tuple(filter(implicit_composites().__contains__, _aten()))
 
 
 @cache

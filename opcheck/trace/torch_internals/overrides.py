@@ -25,7 +25,9 @@ from opcheck.trace.torch_internals.dispatcher import (
     SHALLOW_COPY,
     at_key,
     composite_kind,
+    implicit_composites,
     overload_named,
+    override,
 )
 from opcheck.trace.torch_internals.modes import followed
 
@@ -118,10 +120,10 @@ def _composites(ops: Collection[str], kernel: Callable[..., Any], key: str) -> I
     """
     library = torch.library.Library("aten", "IMPL")
     try:
-        for name in sorted(ops):
-            implicit = _in_aten(name) and composite_kind(name) is Composite.IMPLICIT
-            if implicit and name != SHALLOW_COPY:
-                library.impl(name.removeprefix(_ATEN), partial(kernel, overload_named(name)), key)
+        for name in sorted(implicit_composites().intersection(ops) - {SHALLOW_COPY}):
+            if _in_aten(name):
+                called = partial(kernel, overload_named(name))
+                override(library, name.removeprefix(_ATEN), called, key)
         yield
     finally:
         library._destroy()

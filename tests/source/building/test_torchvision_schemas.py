@@ -1,12 +1,12 @@
 """torchvision's Python models import and give shapes, whether or not its binary loads."""
 
 import subprocess
-import sys
 
 import pytest
 import torch
 
 from opcheck.source.building.torchvision_operators import SCHEMAS
+from tests.preloaded import python
 
 CODE = """
 from opcheck.source.building import torchvision_operators as schemas
@@ -41,7 +41,7 @@ PRINTED = """[10]
 @pytest.mark.slow
 def test_every_operator_gives_its_shape() -> None:
     pytest.importorskip("PIL", reason="torchvision imports it")
-    command = [sys.executable, "-c", CODE]
+    command = [*python("torch"), "-c", CODE]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == (PRINTED, 0), done.stderr
 
