@@ -5,7 +5,7 @@ would write what it sees to the model that was copied, and the copy would look f
 """
 
 import copy
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import WRAPPER_ASSIGNMENTS, partial
 from types import CellType, FunctionType
@@ -16,7 +16,7 @@ _KEPT = (type(None), bool, int, float, str, bytes, type)
 
 
 @contextmanager
-def closures_copied(parts: Iterable[Any], memo: MutableMapping[int, Any]) -> Iterator[None]:
+def closures_copied(parts: Iterable[Any], memo: dict[int, Any]) -> Iterator[None]:
     """Have ``copy.deepcopy`` with ``memo`` copy functions too, inside the block.
 
     They are those of ``parts``, as hooks are, that see another part or an attribute of one.
@@ -48,7 +48,7 @@ def _functions(owner: Any) -> Iterator[FunctionType]:
 
 
 def _put(
-    function: FunctionType, held: set[int], memo: MutableMapping[int, Any]
+    function: FunctionType, held: set[int], memo: dict[int, Any]
 ) -> Iterator[tuple[CellType, Any]]:
     """Put a copy into ``memo`` where one is due; gives its cells, and what each has a copy of."""
     if id(function) in memo or not _is_copied(function, held, memo):
@@ -64,7 +64,7 @@ def _put(
 
 
 def _is_copied(
-    value: Any, held: set[int], memo: MutableMapping[int, Any], outer: tuple[Any, ...] = ()
+    value: Any, held: set[int], memo: dict[int, Any], outer: tuple[Any, ...] = ()
 ) -> bool:
     if id(value) in memo or not isinstance(value, FunctionType):
         return id(value) in held or id(value) in memo
