@@ -19,7 +19,7 @@ Match = tuple[str, str]
 OFF = "off"
 """The value of a mode that a program did not set."""
 ANY, RETURN = "*", "return"
-"""In place of an argument's name: any tensor argument, any tensor that is returned."""
+"""In place of an argument's name: any tensor of the device that is given, that is returned."""
 
 
 class OneOf(Struct, frozen=True):
@@ -128,9 +128,11 @@ class Predicate(Struct, frozen=True):
 
     kind: ClassVar[str]
     """The files' ``subject``."""
+    of_host: ClassVar[bool] = False
+    """Whether ``*`` is a tensor of the host, too."""
 
     argument: str
-    """Schema argument name; ``*`` any tensor argument, ``return`` any output tensor."""
+    """Schema argument name; ``*`` any tensor argument, ``return`` any output, on the device."""
     bound: Bound
 
     @abstractmethod
@@ -149,11 +151,12 @@ class Predicate(Struct, frozen=True):
 
     def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
         if self.argument == RETURN:
-            yield from (("the result", tensor) for tensor in node.output_tensors())
+            found = [("the result", tensor) for tensor in node.output_tensors()]
         else:
-            for name, value in node.arguments:
-                if self.argument in (ANY, name):
-                    yield from ((name, tensor) for tensor in tensors_in(value))
+            given = (each for each in node.arguments if self.argument in (ANY, each[0]))
+            found = [(name, tensor) for name, value in given for tensor in tensors_in(value)]
+        of_host = self.of_host or self.argument not in (ANY, RETURN)
+        return (each for each in found if of_host or not each[1].host)
 
     def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
         """The dimensions to look at; one that no measure uses where the quantity has none."""
@@ -231,6 +234,7 @@ class Place(Predicate, frozen=True):
     """Where a tensor argument is: on the ``device``, or on the ``host`` as a CPU number is."""
 
     kind = "place"
+    of_host = True
 
     def measure(self, value: Value, dim: int = 0) -> str | None:
         """The name of the place."""

@@ -228,7 +228,8 @@ def _might_match(predicate: Predicate, outer: Node) -> bool:
     tensors = (*(t for _, t in outer.tensors()), *outer.output_tensors())
     match predicate:
         case Dtype():
-            inner = Node(outer.op, tuple(("any", tensor) for tensor in tensors))
+            moved = (replace(tensor, host=False) for tensor in tensors)  # inside, it may be
+            inner = Node(outer.op, tuple(("any", tensor) for tensor in moved))
             return replace(predicate, argument=ANY).match(inner) is not None
         case Rank(bound=Outside(minimum, maximum)):
             ranks = [len(t.shape) for t in tensors]

@@ -89,6 +89,8 @@ class Walk:
         for condition, text in matched:
             doubts += condition.evidence if condition.code == DOUBTED else ()
             if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
+                if plain.verdict is Verdict.UNSUPPORTED and str(node.op) in self.matrix.entries:
+                    continue  # said of a kernel that this call does not come to
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
                 continue

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from opcheck.db.importers.apple import AppleImporter, registered
 from opcheck.db.importers.shared import in_tree
@@ -445,3 +446,19 @@ def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
         AppleImporter().run(sources, "1.0")
     assert "1.0" in caught.value.message
     assert "2.7.1" in caught.value.hint
+
+
+@pytest.mark.parametrize("release", ["2.4.1", "2.15.0"])
+def test_the_host_converts_a_float64_array_before_it_is_copied(
+    database: Database, release: str
+) -> None:
+    double, single = _tensor(7, dtype="float64"), _tensor(7)
+    host = replace(double, host=True)
+
+    def verdict(source: TensorMeta, to: TensorMeta) -> Verdict:
+        call = _resolution(database, release, "aten::_copy_from", self=source, dst=to)
+        return call.verdict
+
+    assert verdict(host, single) is Verdict.NATIVE
+    assert verdict(single, host) is Verdict.UNSUPPORTED
+    assert verdict(host, double) is Verdict.UNSUPPORTED

@@ -11,11 +11,11 @@ from opcheck.model.verdict import Evidence, Method
 _COUNTS = {
     "5.0.0": 8,
     "6.0.0": 13,
-    "7.1.0": 14,
-    "7.2.0": 15,
-    "7.3.0": 15,
-    "26.0.0": 16,
-    "26.1.0": 19,
+    "7.1.0": 15,
+    "7.2.0": 16,
+    "7.3.0": 16,
+    "26.0.0": 17,
+    "26.1.0": 20,
 }
 _ATTENTION = "aten::scaled_dot_product_attention"
 _KERNEL = "op_plugin/ops/opapi/ScaledDotProductAttentionKernelNpuOpApi.cpp"

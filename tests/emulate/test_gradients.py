@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+import opcheck
 from opcheck.emulate.gradients import by_registrations
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Training
@@ -59,3 +60,13 @@ def test_a_step_runs_as_pytorch_runs_it_on_the_device(target: str, whole: set[st
 def test_a_composite_is_taken_apart_whose_gradient_the_device_lacks() -> None:
     matrix = without(matrix_of(APPLE), ["linear_backward"])
     assert by_registrations([matrix])[0][0].kernels == {"aten::max_pool2d"}
+
+
+@pytest.mark.slow
+def test_a_cell_that_a_vendor_makes_of_others_has_their_gradients() -> None:
+    """PyTorch's own asks for a kernel that neither this vendor nor the host has."""
+    cell, given = nn.GRUCell(4, 5), (torch.ones(2, 4), torch.ones(2, 5))
+    report = opcheck.scan(cell, given, targets=["ascend-910b"], train=True)
+    (target,) = report.targets
+    assert target.summary.runs
+    assert "aten::sigmoid_backward" in {finding.op for finding in target.findings}

@@ -67,6 +67,8 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (Dtype("self", NoneOf(frozenset({"float32"}))), {"self": F64}, 1),
         (Dtype("self", NoneOf(frozenset({"float64"}))), {"self": F64}, None),
         (made.dtype("float64"), {"self": (BF16, F64)}, (("self", "float64"),)),
+        (made.dtype("float64", argument="*"), {"a": BF16, "b": NUMBER}, None),
+        (made.dtype("float64", argument="b"), {"a": BF16, "b": NUMBER}, (("b", "float64"),)),
         (Rank("*", Outside(maximum=6)), {"self": BIG}, (("self", "7"),)),
         (Rank("*", Outside(maximum=6)), {"self": F64}, None),
         (Rank("self", Outside(minimum=3)), {"self": F64}, (("self", "2"),)),

@@ -123,3 +123,11 @@ def test_a_composite_that_is_there_to_raise_serves_no_sparse_tensor() -> None:
     node = call("aten::is_coalesced", composite=Composite.EXPLICIT)
     assert answer(node, {"sparse_coo": COO})[:2] == (Verdict.UNSUPPORTED, "no-kernel")
     assert answer(node, {})[:2] == (Verdict.UNKNOWN, "sparse-kernels-not-known")
+
+
+def test_what_the_dense_kernel_does_is_not_said_of_a_layout_without_one() -> None:
+    remark = made.condition(Verdict.NATIVE, code="computes-in-tf32", text="in TF32")
+    dense = made.matrix("aten::dense", conditions={"aten::dense": [remark]})
+    matrix = replace(dense, sparse={"sparse_coo": COO})
+    (finding,) = resolve(made.trace(call("aten::dense")), matrix).findings
+    assert finding.reason.text == "vendor registers no kernel for aten::dense of sparse_coo tensors"

@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
-from torch.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
+from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
 
+import opcheck
 from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
 from opcheck.trace.calls.engine import NOT_FORWARD
@@ -53,6 +54,26 @@ def test_derivatives_of_derivatives_are_seen(derived: Derived) -> None:
     trace = trace_model(Derivative(derived), (X,), {}, device_type="npu", exact={"a": frozenset()})
     assert trace.gaps == ()
     assert {"aten::sin", "aten::cos"} <= {*calls(trace)}
+
+
+class PerSample(nn.Module):
+    """The gradients of each row alone, whose loss broadcasts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor) -> Any:
+        def loss(weights: dict[str, Tensor], row: Tensor) -> Tensor:
+            return nn.functional.mse_loss(functional_call(self.layer, weights, (row,)), row)
+
+        return vmap(grad(loss), (None, 0))(dict(self.layer.named_parameters()), x)
+
+
+@pytest.mark.slow
+def test_gradients_of_each_row_are_trained_where_composites_are_listened_to() -> None:
+    report = opcheck.scan(PerSample(), (X,), targets=["ascend-910b"], train=True)
+    assert report.trace.gaps == ()
 
 
 def test_zeros_without_memory_have_values_here() -> None:

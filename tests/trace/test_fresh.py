@@ -97,3 +97,41 @@ def test_what_autograd_computed_is_copied_without_its_history(copied: Any) -> No
     assert made[0].seen[0] is made[0].weight
     assert made[0].weight_v is not model[0].weight_v
     torch.testing.assert_close(made(torch.ones(1, 2)), model(torch.ones(1, 2)))
+
+
+class Watches(nn.Module):
+    """Hooks and a replaced method that see the model, a table of it, or each other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.seen = nn.Linear(2, 2), {}
+        seen: dict[str, Any] = self.seen
+
+        def keep(name: str) -> Any:
+            def hook(module: nn.Module, given: Any, result: torch.Tensor) -> None:
+                seen[name] = result
+
+            return hook
+
+        def doubled(x: torch.Tensor) -> torch.Tensor:
+            self.calls += 1
+            return plain(x) * 2
+
+        self.calls, plain = 0, self.layer.forward
+        self.layer.register_forward_hook(keep("layer"))
+        self.layer.register_forward_pre_hook(lambda module, given: (given[0] + self.calls,))
+        vars(self.layer)["forward"] = doubled
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.layer(x), self.seen["layer"]
+
+
+@pytest.mark.parametrize("copied", [fresh_copy, copied, whole_copy, light_copy])
+def test_functions_see_the_copy_that_has_them(copied: Any) -> None:
+    model = Watches()
+    made: Any = copied(model)
+    result, seen = made(torch.ones(1, 2))
+    assert seen is result
+    assert (made.calls, model.calls, model.seen) == (1, 0, {})
+    torch.testing.assert_close(model(torch.ones(1, 2))[0], result)
+    assert copied(made).layer.forward is not made.layer.forward

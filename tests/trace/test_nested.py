@@ -38,6 +38,25 @@ def test_a_model_that_makes_them_has_one_gap_with_its_line(model: Callable[..., 
     assert gap.reason == f"at tests/trace/test_nested.py:{line}, {TAIL}"
 
 
+class Packed(nn.Module):
+    """A layer of rows of several lengths."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Any:
+        rows = torch.nested.nested_tensor_from_jagged(x.flatten(0, 1), torch.tensor([0, 3, 8]))
+        return self.layer(rows).values()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_one_with_gradients_is_a_gap_on_a_device_that_this_torch_has_no_guard_for() -> None:
+    report = opcheck.scan(Packed(), (X,), targets=["apple-mps"], train=True)
+    assert [gap.code for gap in report.trace.gaps] == ["module-failed"]
+
+
 class Takes(nn.Module):
     """Takes anything."""
 

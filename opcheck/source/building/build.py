@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
+from opcheck.closures import closures_copied
 from opcheck.errors import OpcheckError
 from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
@@ -109,7 +110,8 @@ def _copied(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
 
     ``Module._compiled_call_impl`` is private; checked on torch 2.13.0.
     """
-    made = copy.deepcopy(module, memo)
+    with closures_copied(module.modules(), memo):
+        made = copy.deepcopy(module, memo)
     for before, after in zip(module.modules(), made.modules(), strict=True):
         if before._compiled_call_impl is not None:
             vars(after)[COMPILED] = Compilation(GIVEN_BACKEND)

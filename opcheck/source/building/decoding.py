@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from opcheck.closures import closures_copied
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.python_state import computed
@@ -150,7 +151,8 @@ def _twin(model: nn.Module) -> nn.Module:
     shared = computed(*model.modules())
     shared |= {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     try:
-        return copy.deepcopy(model, shared)
+        with closures_copied(model.modules(), shared):
+            return copy.deepcopy(model, shared)
     except Exception as error:  # holds something that cannot be copied: a lock, a handle
         raise SourceError(
             Sentence(

@@ -6,7 +6,7 @@ devices of that type among arguments are taken for the one that is there. C++ se
 it branches on is another matter (``SupportMatrix.choices``).
 
 Private torch API used here, checked on 2.13.0: ``torch.overrides.has_torch_function`` and its like
-as globals of the modules whose functions ask them.
+as globals of the modules whose functions ask them, and ``torch.Tensor._make_wrapper_subclass``.
 """
 
 import re
@@ -89,7 +89,7 @@ def there(device: torch.device, met: Callable[[str], None] = lambda _: None) -> 
         return
     with ExitStack() as undo:
         undo.enter_context(_TakenFor(shown.type, device, met))
-        for owner, name, value in _answers(shown):
+        for owner, name, value in _answers(shown, device):
             _set(undo, owner, name, value)
         undo.enter_context(_making(shown.type, device))
         for setting, now in _AUTOCAST:
@@ -261,9 +261,21 @@ def _nobody(*_: Any) -> bool:
     return False
 
 
-def _answers(shown: torch.device) -> Iterator[tuple[Any, str, Any]]:
+def _wrapped(
+    make: Callable[..., Any], shown: str, ours: torch.device, /, *args: Any, **kwargs: Any
+) -> Any:
+    """Make a tensor around others on our device: autograd has no guard for the one shown."""
+    named = kwargs.get("device")
+    if named is not None and torch.device(named).type == shown:
+        kwargs["device"] = ours
+    return make(*args, **kwargs)
+
+
+def _answers(shown: torch.device, ours: torch.device) -> Iterator[tuple[Any, str, Any]]:
     """What Python's own modules have to say while the device is there."""
     yield DeviceTensor, f"is_{shown.type}", True
+    wraps = staticmethod(partial(_wrapped, torch.Tensor._make_wrapper_subclass, shown.type, ours))
+    yield torch.Tensor, "_make_wrapper_subclass", wraps
     yield torch, "Event", Event  # made by a class, which no mode sees
     yield torch, "Stream", Stream
     yield torch.accelerator, "current_accelerator", lambda check_available=False: shown

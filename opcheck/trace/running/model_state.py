@@ -18,6 +18,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, nn
 
+from opcheck.closures import closures_copied
 from opcheck.python_state import (
     CACHE,
     all_function_caches,
@@ -80,7 +81,9 @@ def _optimizers_whole() -> Iterator[None]:
 
 def copied(module: nn.Module) -> nn.Module:
     """Copy a module with what its own code computed and keeps, as old weight norms do."""
-    return copy.deepcopy(module, computed(*module.modules()))
+    memo = computed(*module.modules())
+    with closures_copied(module.modules(), memo):
+        return copy.deepcopy(module, memo)
 
 
 def _copy(module: nn.Module, known: dict[int, Any]) -> nn.Module:
@@ -89,7 +92,14 @@ def _copy(module: nn.Module, known: dict[int, Any]) -> nn.Module:
     memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in plain}
     memo |= computed(*module.modules()) | known
     memo |= {key: copy.deepcopy(placed, memo) for key, placed in _standing.items()}
-    for part in plain:
+    with closures_copied(module.modules(), memo):
+        _copy_plain(plain, memo)
+        return copy.deepcopy(module, memo)
+
+
+def _copy_plain(modules: Sequence[nn.Module], memo: dict[int, Any]) -> None:
+    """Fill the copies in ``memo`` of modules that are copied attribute by attribute."""
+    for part in modules:
         state = {}
         for name, value in part.__getstate__().items():
             kind = type(value)
@@ -102,7 +112,6 @@ def _copy(module: nn.Module, known: dict[int, Any]) -> nn.Module:
             else:
                 state[name] = copy.deepcopy(value, memo)
         memo[id(part)].__setstate__(state)
-    return copy.deepcopy(module, memo)
 
 
 @cache

@@ -1,6 +1,7 @@
 """Values that autograd keeps copies of, and the forward call of each step of the backward.
 
-Private torch API used here, checked on 2.13.0: ``torch._C._storage_address``.
+Private torch API used here, checked on 2.13.0: ``torch._C._storage_address`` and
+``torch._C._functorch.is_functorch_wrapped_tensor``.
 
 Private torch API used here, checked on 2.13.0: ``torch.autograd._get_sequence_nr`` (the number that
 the next autograd node of this thread will have; other threads count for themselves),
@@ -22,6 +23,7 @@ LOST = "_opcheck_lost"
 _C: Any = torch._C  # its stubs leave this out
 address: Callable[[Tensor], int] = _C._storage_address
 """Where a tensor's storage is; to ask for the storage itself would keep it in use."""
+_wrapped: Callable[[Tensor], bool] = _C._functorch.is_functorch_wrapped_tensor
 
 
 class Held:
@@ -46,6 +48,8 @@ class Held:
 
     def of(self, bare: Tensor) -> Tensor | None:
         """The values of a tensor that C++ made of one of ours; None: not known."""
+        if _wrapped(bare):  # by torch.func, around another that may be wrapped again
+            return None
         found = (self.values or {}).get(address(bare))
         if found is None or bare.dtype != found.dtype or bare.is_conj() or bare.is_neg():
             return None

@@ -133,6 +133,8 @@ def gradients(
             found.setdefault(op, []).extend(_variant(way, vs, served) for way, vs in ways)
     for op, way, torch in _through(lists, release, served, folder, socs):
         found.setdefault(op, []).append(_variant(way, torch, served))
+    for op, way, torch in _composed(lists, release, served):
+        found.setdefault(op, []).append(_variant(way, torch, served))
     return {op: ways[0] if len(ways) == 1 else ways for op, ways in found.items()}
 
 
@@ -218,6 +220,18 @@ def _through(
                 own = known[fact["op"].removeprefix("aten::")].tensors
                 calls = _kept(calls, fact.get("made_of", {}), own)
                 yield fact["op"], _way(fact, entry, chips, cited, calls), torch
+
+
+def _composed(
+    lists: Lists, release: str, served: tuple[str, ...]
+) -> Iterator[tuple[str, Way, tuple[str, ...]]]:
+    """Operators whose kernel at the autograd key is made of others that have gradients."""
+    for fact in _facts()["composed"]:
+        cited = _seen(fact["seen"], release)
+        asked = active(fact["torch"], lists.plugin.torch) if cited else ()
+        if torch := tuple(version for version in served if version in asked):
+            way = {"at": [cited], "method": "inferred", "formulas": fact["formulas"]}
+            yield fact["op"], way, torch
 
 
 def _kept(
