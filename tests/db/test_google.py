@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from opcheck.db.importers.google import GoogleImporter, read_list, registered
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.predicates import ArgumentValue, NoneOf
+from opcheck.model.predicates import ArgumentValue, Mode, NoneOf, OneOf
 from opcheck.model.trace import Composite, Constant, Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
@@ -164,7 +164,8 @@ def test_conditions_hold_for_every_form_and_only_where_the_code_says_so(
         assert (whole,) in bites_of(newest, op, "computed-on-host")
     assert bites_of(newest, "aten::cumsum", "computed-on-host") == []
     assert len(bites_of(older, "aten::cumsum", "computed-on-host")) == 1
-    assert bites_of(newest, "aten::nonzero", "computed-on-host") == [()]
+    unset = Mode("XLA_EXPERIMENTAL=nonzero", OneOf(frozenset({"off"})))
+    assert bites_of(newest, "aten::nonzero", "computed-on-host") == [(unset,)]
 
 
 @pytest.mark.parametrize(
@@ -182,6 +183,7 @@ _SQUARE = TensorMeta("float32", (1, 3, 8, 8), (192, 64, 8, 1))
 _PLACES = TensorMeta("int64", (4,), (1,))
 _NUMBERS = TensorMeta("float32", (8,), (1,))
 _WITHOUT = (("XLA_DISABLE_FUNCTIONALIZATION", "on"),)
+_EXPERIMENT = (("XLA_EXPERIMENTAL=nonzero", "on"),)
 _RUNS, _RRELU = "registered", "aten::rrelu_with_noise_backward"
 _VALUE, _SCALED = "value-not-supported", {"output_size": (16, 12), "scales_h": 2.0, "scales_w": 1.5}
 
@@ -192,6 +194,9 @@ _VALUE, _SCALED = "value-not-supported", {"output_size": (16, 12), "scales_h": 2
         ("aten::pixel_unshuffle", {"self": _SQUARE, "downscale_factor": 2}, _WITHOUT, _VALUE),
         ("aten::pixel_unshuffle", {"self": _SQUARE, "downscale_factor": 2}, (), _RUNS),
         ("aten::pixel_shuffle", {"self": _SQUARE, "upscale_factor": 2}, _WITHOUT, _RUNS),
+        ("aten::nonzero", {"self": _NUMBERS}, (), "computed-on-host"),
+        ("aten::nonzero", {"self": _NUMBERS}, _EXPERIMENT, "data-dependent-size"),
+        ("aten::masked_select", {"self": _NUMBERS}, _EXPERIMENT, "computed-on-host"),
         ("aten::mvlgamma_", {"self": _NUMBERS, "p": 2}, _WITHOUT, _VALUE),
         ("aten::index.Tensor", {"self": _NUMBERS, "indices": (_PLACES,)}, (), _RUNS),
         (

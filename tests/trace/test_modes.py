@@ -115,6 +115,13 @@ def test_a_switch_of_the_environment_is_a_mode_while_it_is_on(
     assert found == [expected, ()]
 
 
+def test_names_that_a_variable_lists_are_a_mode_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_EXPERIMENTAL", "nonzero:masked_select")
+    assert modes_of() == (
+        ("XLA_EXPERIMENTAL=nonzero", "on"), ("XLA_EXPERIMENTAL=masked_select", "on"),
+    )  # fmt: skip
+
+
 FLASH, MATH = SDPBackend.FLASH_ATTENTION, SDPBackend.MATH
 Q = torch.rand(1, 2, 4, 8)
 
