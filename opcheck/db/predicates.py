@@ -13,20 +13,19 @@ from msgspec import Struct
 
 from opcheck.db.schema.checks import ListOf, Number, Path, Record, Shape, ShapeError, Text
 from opcheck.lang.sentence import Sentence
+from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
+from opcheck.model.predicate_kinds import kinds
 from opcheck.model.predicates import (
     Bound,
     Fewer,
     More,
     NoneOf,
     NotDivisible,
-    NotFactor,
-    NotMultiple,
     OneOf,
     Outside,
     Predicate,
     Remainder,
     Unlike,
-    kinds,
 )
 
 _TEXTS = ListOf(Text())
@@ -35,6 +34,7 @@ _BOUNDS: Mapping[str, tuple[Shape, Callable[[Any], Bound]]] = {
     "none_of": (_TEXTS, lambda listed: NoneOf(frozenset(listed))),
     "multiple_of": (Text(), NotMultiple),
     "factor_of": (Text(), NotFactor),
+    "equal_to": (Text(), NotEqual),
     "divisible_by": (Number(), NotDivisible),
     "leaves": (
         Record({"divisor": Number(), "remainder": Number()}),

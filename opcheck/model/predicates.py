@@ -2,7 +2,8 @@
 
 Of an overload's calls, a predicate matches those on which the vendor's kernel does something else
 than its registration suggests: ``Dtype("self", OneOf(frozenset({"float64"})))``. A new kind is a
-subclass of :class:`Predicate` here; the files of the database may then use its ``kind``.
+subclass of :class:`Predicate` here, or in a file that :mod:`opcheck.model.predicate_kinds` lists;
+the files of the database may then use its ``kind``.
 """
 
 from abc import abstractmethod
@@ -12,6 +13,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
 from opcheck.model.trace import Constant, Node, TensorMeta, Value, tensors_in
 
 Match = tuple[str, str]
@@ -79,26 +81,6 @@ class Remainder(Struct, frozen=True):
         return bool(self.divisor and actual.isdecimal() and int(actual) % self.divisor == self.left)
 
 
-class NotMultiple(Struct, frozen=True):
-    """The size is no whole multiple of the item at the same dimension of a list argument."""
-
-    of: str
-
-    def unfit(self, size: int, item: int) -> bool:
-        """Whether the bound excludes a size beside an item, both above zero."""
-        return bool(size % item)
-
-
-class NotFactor(Struct, frozen=True):
-    """The size does not divide the item at the same dimension of a list argument."""
-
-    of: str
-
-    def unfit(self, size: int, item: int) -> bool:
-        """Whether the bound excludes a size beside an item, both above zero."""
-        return bool(item % size)
-
-
 class Unlike(Struct, frozen=True):
     """The same quantity of another tensor argument, or of one in that list, differs."""
 
@@ -118,7 +100,7 @@ class More(Struct, frozen=True):
 
 
 Bound = (
-    OneOf | NoneOf | Outside | NotDivisible | Remainder | NotMultiple | NotFactor
+    OneOf | NoneOf | Outside | NotDivisible | Remainder | NotMultiple | NotFactor | NotEqual
     | Unlike | Fewer | More
 )  # fmt: skip
 
@@ -164,7 +146,7 @@ class Predicate(Struct, frozen=True):
 
     def _holds(self, actual: str, dim: int, given: Mapping[str, Value]) -> bool:
         match self.bound:
-            case NotMultiple(of) | NotFactor(of):
+            case NotMultiple(of) | NotFactor(of) | NotEqual(of):
                 listed = given.get(of)
                 if not isinstance(listed, tuple) or not -len(listed) <= dim < len(listed):
                     return False
@@ -215,7 +197,7 @@ class SparseDtype(Predicate, frozen=True):
         return dtype if dtype and self.layout in ("", layout) else None
 
     def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
-        for name, value in _constants(self.argument, node):
+        for name, value in constants(self.argument, node):
             for part in value if isinstance(value, tuple) else (value,):
                 yield name, part
 
@@ -327,7 +309,7 @@ class ArgumentValue(Predicate, frozen=True):
         return None if isinstance(value, TensorMeta) else value_text(value)
 
     def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
-        given = _constants(self.argument, node)
+        given = constants(self.argument, node)
         yield from given
         if self.default and not given:
             yield self.argument, self.default
@@ -340,6 +322,8 @@ class Mode(Predicate, frozen=True):
     ``attention``, of ``scaled_dot_product_attention`` where not all of its kernels are allowed:
     those that are, sorted, as ``flash`` or ``efficient+math``. ``gradient``, of the same operator,
     of recurrent layers and of ``_pack_padded_sequence``: ``wanted`` where autograd follows it.
+    A switch in the environment, such as ``XLA_DISABLE_FUNCTIONALIZATION``, or a name in one that
+    lists names (``XLA_EXPERIMENTAL=nonzero``): ``on``.
     ``off`` where nothing was set, and of graphs, which do not say it.
     """
 
@@ -366,7 +350,7 @@ class Product(Predicate, frozen=True):
         return str(prod(numbers)) if len(numbers) == len(value) else None
 
     def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
-        yield from _constants(self.argument, node)
+        yield from constants(self.argument, node)
 
 
 class Numel(Predicate, frozen=True):
@@ -391,10 +375,6 @@ def as_int(value: Value, default: int) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
-def _constants(argument: str, node: Node) -> list[tuple[str, Value]]:
+def constants(argument: str, node: Node) -> list[tuple[str, Value]]:
+    """The arguments of a call that go by this name, tensors or not."""
     return [(name, value) for name, value in node.arguments if argument in (ANY, name)]
-
-
-def kinds() -> Mapping[str, type[Predicate]]:
-    """Every kind by the name that the files have for it."""
-    return {cls.kind: cls for cls in Predicate.__subclasses__()}

@@ -5,6 +5,8 @@ from functools import reduce
 
 from opcheck.lang.sentence import Sentence, place_names
 from opcheck.lang.speech import tell
+from opcheck.model.amounts import ScaledSize
+from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
     ANY,
@@ -14,8 +16,6 @@ from opcheck.model.predicates import (
     More,
     NoneOf,
     NotDivisible,
-    NotFactor,
-    NotMultiple,
     OneOf,
     Outside,
     Predicate,
@@ -57,9 +57,10 @@ def _tests(condition: Condition) -> Iterable[Sentence]:
         match predicate:
             case ArgumentValue():
                 yield Sentence("{arg}: {said}", arg=arg, said=said)
-            case Size(dim=dim, dim_argument=named):
+            case Size() | ScaledSize():
+                named = predicate.dim_argument if isinstance(predicate, Size) else ""
                 template = f"{predicate.kind} of dimension {{dim}} of {{arg}}: {{said}}"
-                yield Sentence(template, dim=named or dim, arg=arg, said=said)
+                yield Sentence(template, dim=named or predicate.dim, arg=arg, said=said)
             case _:
                 yield Sentence(f"{predicate.kind} of {{arg}}: {{said}}", arg=arg, said=said)
 
@@ -90,6 +91,8 @@ def _values(predicate: Predicate) -> str:
             return Sentence("no multiple of {figure}", figure=name)
         case NotFactor(name):
             return Sentence("no divisor of {figure}", figure=name)
+        case NotEqual(name):
+            return Sentence("another than in {figure}", figure=name)
         case NotDivisible(number):
             return Sentence("no multiple of {figure}", figure=number)
         case Remainder(divisor, left):

@@ -152,6 +152,7 @@ def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
 _POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"
 _DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
 _SAMPLER, _SCATTER = "aten::grid_sampler_3d", "aten::scatter_reduce.two"
+_REPEAT = "aten::repeat_interleave.Tensor"
 _PUT, _VALUE = "aten::_index_put_impl_", "value-not-supported"
 _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
 
@@ -174,6 +175,36 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
         ("2.6.0", "aten::mse_loss", {"self": _tensor(3, 0), "target": _tensor(3, 0)}, _SIZE),
         ("2.13.0", "aten::nonzero", {"self": _tensor(2**16, 2**15)}, _SIZE),
         ("2.13.0", "aten::nonzero", {"self": _tensor(2**15, 2**15)}, "registered"),
+        ("2.0.1", "aten::nonzero", {"self": _tensor(2**16, 2**15)}, _SIZE),
+        ("2.4.1", "aten::histc", {"self": _tensor(2**15, 2**15)}, _SIZE),
+        ("2.4.1", "aten::mul.Tensor", {"self": _tensor(4, dtype="uint8")}, _NEWER),
+        ("2.5.1", "aten::mul.Tensor", {"self": _tensor(4, dtype="uint8")}, "registered"),
+        ("2.8.0", "aten::eq.Tensor", {"self": _tensor(4, dtype="complex64")}, _NEWER),
+        ("2.9.1", "aten::eq.Tensor", {"self": _tensor(4, dtype="complex64")}, "registered"),
+        ("2.4.1", "aten::neg", {"self": _tensor(4, dtype="uint8")}, _NEWER),
+        ("2.4.1", "aten::max_pool2d", {"self": _tensor(1, 2, 4, 4, dtype="int64")}, _NEWER),
+        (
+            "2.0.1",
+            "aten::repeat_interleave.Tensor",
+            {"repeats": _tensor(4, dtype="int64")},
+            _NARROWED,
+        ),
+        (
+            "2.8.0",
+            "aten::repeat_interleave.Tensor",
+            {"repeats": _tensor(4, dtype="int64")},
+            _NARROWED,
+        ),
+        (
+            "2.9.1",
+            "aten::repeat_interleave.Tensor",
+            {"repeats": _tensor(4, dtype="int64")},
+            "registered",
+        ),
+        ("2.0.1", "aten::_lstm_mps", {"num_layers": 2}, _NEWER),
+        ("2.0.1", "aten::_lstm_mps", {"num_layers": 1}, "registered"),
+        ("2.4.1", "aten::topk", {"self": _tensor(64), "k": 17}, _NEWER),
+        ("2.4.1", "aten::topk", {"self": _tensor(64), "k": 16}, "registered"),
         ("2.13.0", "aten::masked_fill_.Scalar", {"self": _tensor(2**16, 2**16)}, _SIZE),
         (
             "2.11.0",

@@ -4,12 +4,13 @@ import csv
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db.importers.google import GoogleImporter, read_list, registered
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.predicates import ArgumentValue, NoneOf
-from opcheck.model.trace import Composite, Node, OpName, TensorMeta
+from opcheck.model.predicates import ArgumentValue, Mode, NoneOf, OneOf
+from opcheck.model.trace import Composite, Constant, Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
@@ -25,6 +26,7 @@ _RELEASES = (
     "r1.13", "r2.0", "r2.1", "r2.2", "r2.3", "r2.4",
     "r2.5", "r2.6", "r2.7", "r2.8", "r2.9", "r2.10",
 )  # fmt: skip
+Modes = tuple[tuple[str, str], ...]
 _FIXED = TensorMeta("float32", (1, 64, 7, 7), (3136, 49, 7, 1))
 
 
@@ -162,7 +164,8 @@ def test_conditions_hold_for_every_form_and_only_where_the_code_says_so(
         assert (whole,) in bites_of(newest, op, "computed-on-host")
     assert bites_of(newest, "aten::cumsum", "computed-on-host") == []
     assert len(bites_of(older, "aten::cumsum", "computed-on-host")) == 1
-    assert bites_of(newest, "aten::nonzero", "computed-on-host") == [()]
+    unset = Mode("XLA_EXPERIMENTAL=nonzero", OneOf(frozenset({"off"})))
+    assert bites_of(newest, "aten::nonzero", "computed-on-host") == [(unset,)]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,92 @@ def test_dtypes_that_xla_lacks_are_errors(release: str, uint32: str, database: D
         taken = TensorMeta(dtype, (2,), (1,))
         node = Node(OpName.parse("aten::neg"), (("self", taken),))
         assert Walk([node], found, "2.9.0").resolution(0).code == code
+
+
+_SQUARE = TensorMeta("float32", (1, 3, 8, 8), (192, 64, 8, 1))
+_PLACES = TensorMeta("int64", (4,), (1,))
+_NUMBERS = TensorMeta("float32", (8,), (1,))
+_WITHOUT = (("XLA_DISABLE_FUNCTIONALIZATION", "on"),)
+_EXPERIMENT = (("XLA_EXPERIMENTAL=nonzero", "on"),)
+_RUNS, _RRELU = "registered", "aten::rrelu_with_noise_backward"
+_VALUE, _SCALED = "value-not-supported", {"output_size": (16, 12), "scales_h": 2.0, "scales_w": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "modes", "code"),
+    [
+        ("aten::pixel_unshuffle", {"self": _SQUARE, "downscale_factor": 2}, _WITHOUT, _VALUE),
+        ("aten::pixel_unshuffle", {"self": _SQUARE, "downscale_factor": 2}, (), _RUNS),
+        ("aten::pixel_shuffle", {"self": _SQUARE, "upscale_factor": 2}, _WITHOUT, _RUNS),
+        ("aten::nonzero", {"self": _NUMBERS}, (), "computed-on-host"),
+        ("aten::nonzero", {"self": _NUMBERS}, _EXPERIMENT, "data-dependent-size"),
+        ("aten::masked_select", {"self": _NUMBERS}, _EXPERIMENT, "computed-on-host"),
+        ("aten::mvlgamma_", {"self": _NUMBERS, "p": 2}, _WITHOUT, _VALUE),
+        ("aten::index.Tensor", {"self": _NUMBERS, "indices": (_PLACES,)}, (), _RUNS),
+        (
+            "aten::index.Tensor",
+            {"self": replace(_NUMBERS, host=True), "indices": (_PLACES,)},
+            (),
+            "host-tensor",
+        ),
+        (
+            "aten::index.Tensor",
+            {"self": _NUMBERS, "indices": (replace(_PLACES, host=True),)},
+            (),
+            _RUNS,
+        ),
+        ("aten::_to_copy", {"self": _NUMBERS, "device": Constant("device", "meta")}, (), _VALUE),
+        (
+            "aten::_to_copy",
+            {"self": _NUMBERS, "device": Constant("device", "cpu")},
+            (),
+            _RUNS,
+        ),
+        (_RRELU, {"upper": 0.0, "self_is_result": True}, (), _VALUE),
+        (_RRELU, {"upper": -0.5, "self_is_result": True}, (), _VALUE),
+        (
+            _RRELU,
+            {"upper": 0.5, "self_is_result": True},
+            (),
+            _RUNS,
+        ),
+        (
+            _RRELU,
+            {"upper": 0.0, "self_is_result": False},
+            (),
+            _RUNS,
+        ),
+        ("aten::upsample_nearest2d", {"self": _SQUARE, **_SCALED}, (), _RUNS),
+        (
+            "aten::upsample_nearest2d",
+            {"self": _SQUARE, **_SCALED, "output_size": (16, 13)},
+            (),
+            _VALUE,
+        ),
+        (
+            "aten::upsample_bilinear2d_backward",
+            {"grad_output": _SQUARE, "input_size": (1, 3, 8, 9), **_SCALED},
+            (),
+            _VALUE,
+        ),
+        ("aten::reflection_pad2d", {"self": _SQUARE, "padding": (1, 1, -1, 0)}, (), _VALUE),
+        ("aten::reflection_pad2d", {"self": _SQUARE, "padding": (1, 1, 0, 0)}, (), _RUNS),
+        ("aten::replication_pad2d_backward", {"padding": (-1, 1, 0, 0)}, (), _VALUE),
+        ("aten::constant_pad_nd", {"self": _NUMBERS, "pad": (1, 1), "value": "1j"}, (), _VALUE),
+        (
+            "aten::constant_pad_nd",
+            {"self": _NUMBERS, "pad": (1, 1), "value": 1.0},
+            (),
+            _RUNS,
+        ),
+    ],
+)
+def test_what_checks_of_values_refuse(
+    op: str, given: dict[str, Value], modes: Modes, code: str, database: Database
+) -> None:
+    call = Node(OpName.parse(op), tuple(given.items()), modes=modes)
+    newest = matrix(database, "google-tpu-v4@r2.10")
+    assert Walk([call], newest, "2.10.0").resolution(0).code == code
 
 
 def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opcheck.model.amounts import Item, NumberType, ScaledSize
+from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
     ArgumentValue,
@@ -12,8 +14,6 @@ from opcheck.model.predicates import (
     More,
     NoneOf,
     NotDivisible,
-    NotFactor,
-    NotMultiple,
     Numel,
     Offset,
     OneOf,
@@ -54,6 +54,9 @@ TALL = made.tensor("float32", 4, 2)
 AREA = Product("kernel_size", Outside(maximum=64))
 LIKE = Dtype("mask", Unlike("self"))
 SQUARE = Size("self", Unlike("other"), dim=-2)
+BELOW_ZERO = Item("padding", Outside(minimum=0))
+DOUBLED = ScaledSize("self", NotEqual("output_size"), by="scales_h", dim=-2)
+IS_COMPLEX = NumberType("value", OneOf(frozenset({"complex"})))
 ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
 
 
@@ -118,6 +121,22 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (FEWER, {"query": TALL, "key": made.tensor("float32", 3)}, None),
         (MORE, {"query": TALL, "key": made.tensor("float32", 3, 2)}, (("query", "4"),)),
         (MORE, {"query": TALL, "key": TALL}, None),
+        (BELOW_ZERO, {"padding": (1, -1)}, (("padding", "-1"),)),
+        (BELOW_ZERO, {"padding": (1, 0)}, None),
+        (BELOW_ZERO, {"padding": -1}, None),
+        (DOUBLED, {"self": TALL, "output_size": (7, 4), "scales_h": 2.0}, (("self", "4"),)),
+        (DOUBLED, {"self": TALL, "output_size": (8, 4), "scales_h": 2.0}, None),
+        (DOUBLED, {"self": TALL, "output_size": (9, 4), "scales_h": 2.4}, None),
+        (DOUBLED, {"self": TALL, "output_size": (7, 4), "scales_h": 1.0}, None),
+        (DOUBLED, {"self": TALL, "output_size": (7, 4)}, None),
+        (DOUBLED, {"self": TALL, "output_size": (), "scales_h": 2.0}, None),
+        (DOUBLED, {"self": (1, 4, 4), "output_size": (7, 4), "scales_h": 2.0}, (("self", "4"),)),
+        (IS_COMPLEX, {"value": "1j"}, (("value", "complex"),)),
+        (IS_COMPLEX, {"value": "(2+0j)"}, (("value", "complex"),)),
+        (IS_COMPLEX, {"value": "reflect"}, None),
+        (IS_COMPLEX, {"value": "1"}, None),
+        (IS_COMPLEX, {"value": 1.0}, None),
+        (NumberType("value", OneOf(frozenset({"int"}))), {"value": True}, None),
         (AREA, {"kernel_size": (8, 8)}, None),
         (AREA, {"kernel_size": (8, 9)}, (("kernel_size", "72"),)),
         (AREA, {"kernel_size": ()}, None),

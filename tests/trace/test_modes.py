@@ -90,6 +90,38 @@ def test_a_node_with_modes_is_read_back() -> None:
     assert from_json(Node, to_json(found)) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1", (("XLA_DISABLE_FUNCTIONALIZATION", "on"),)),
+        ("true", (("XLA_DISABLE_FUNCTIONALIZATION", "on"),)),
+        ("0", ()),
+        ("false", ()),
+        ("yes", ()),
+        ("", ()),
+    ],
+)
+def test_a_switch_of_the_environment_is_a_mode_while_it_is_on(
+    text: str, expected: tuple[tuple[str, str], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def switches(x: Tensor) -> Tensor:
+        monkeypatch.setenv("XLA_DISABLE_FUNCTIONALIZATION", text)
+        y = x.cumsum(0)
+        monkeypatch.delenv("XLA_DISABLE_FUNCTIONALIZATION")
+        return y.cumsum(0)
+
+    trace = traced(switches, X)
+    found = [trace.nodes[trace.uses[use].node].modes for use in trace.sequence]
+    assert found == [expected, ()]
+
+
+def test_names_that_a_variable_lists_are_a_mode_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_EXPERIMENTAL", "nonzero:masked_select")
+    assert modes_of() == (
+        ("XLA_EXPERIMENTAL=nonzero", "on"), ("XLA_EXPERIMENTAL=masked_select", "on"),
+    )  # fmt: skip
+
+
 FLASH, MATH = SDPBackend.FLASH_ATTENTION, SDPBackend.MATH
 Q = torch.rand(1, 2, 4, 8)
 

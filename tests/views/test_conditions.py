@@ -3,6 +3,8 @@
 import pytest
 
 from opcheck.lang.speech import Language, speaking, tell
+from opcheck.model.amounts import Item, ScaledSize
+from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
     ANY,
@@ -13,8 +15,6 @@ from opcheck.model.predicates import (
     Layout,
     More,
     NotDivisible,
-    NotFactor,
-    NotMultiple,
     OneOf,
     Outside,
     Predicate,
@@ -51,6 +51,11 @@ from opcheck.views.conditions import sentence, when
             Size("self", Remainder(32, 1), dim=-2),
             "size of dimension -2 of self: 1 more than a multiple of 32",
         ),
+        (
+            ScaledSize("self", NotEqual("output_size"), by="scales_h", dim=-2),
+            "scaled-size of dimension -2 of self: another than in output_size",
+        ),
+        (Item("padding", Outside(minimum=0)), "item of padding: below 0"),
         (Rank("self", Fewer("mask")), "rank of self: below that of mask"),
         (Rank("self", More("mask")), "rank of self: above that of mask"),
         (Product("kernel_size", Outside(maximum=64)), "product of kernel_size: above 64"),

@@ -21,7 +21,7 @@ from opcheck.db.schema.checks import (
     Shape,
     Text,
 )
-from opcheck.model.predicates import kinds
+from opcheck.model.predicate_kinds import kinds
 
 
 def fits(value: object, shape: Shape) -> bool:

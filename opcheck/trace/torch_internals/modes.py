@@ -7,6 +7,8 @@ like of other kernels of attention with ``torch._C._set_sdp_use_flash`` and thei
 ``torch.nn.attention.sdpa_kernel`` is.
 """
 
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,6 +37,11 @@ _FOLLOWED = frozenset((
     ),
 ))  # fmt: skip
 """What tells whether gradients are wanted: recurrent layers, and what packs their sequences."""
+SWITCH = "XLA_DISABLE_FUNCTIONALIZATION"
+"""A variable of the environment that kernels look at: on where it is ``true``, or not 0."""
+EXPERIMENTS = "XLA_EXPERIMENTAL"
+"""One that lists names of kernels between colons: ``nonzero:masked_select``."""
+_NUMBER = re.compile(r"\s*[+-]?\d+")
 _KERNELS = {"cudnn": "cudnn", "efficient": "mem_efficient", "flash": "flash", "math": "math"}
 """Kernels of attention as conditions name them -> as torch does."""
 _ALL = "+".join(_KERNELS)
@@ -51,9 +58,24 @@ _ALLOWED = {name: _allowed(kernel) for name, kernel in _KERNELS.items()}
 def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
     """What the program has switched on for a call that it makes now, of these tensors."""
     found = () if not _deterministic() else _WARNS if _warns() else _RAISES
+    found += of_environment()
     if func is _ATTENTION:
         return (*found, *_of_attention(), *of_gradients(tensors))
     return (*found, *of_gradients(tensors)) if func in _FOLLOWED else found
+
+
+def of_environment() -> Modes:
+    """What the environment switches on, as torch_xla reads it: truth values, and listed names."""
+    switch, listed = os.environ.get(SWITCH), os.environ.get(EXPERIMENTS)
+    if not (switch or listed):
+        return ()
+    named = (f"{EXPERIMENTS}={name}" for name in (listed or "").split(":") if name)
+    return tuple((name, "on") for name in (*([SWITCH] if _is_on(switch or "") else ()), *named))
+
+
+def _is_on(text: str) -> bool:
+    number = _NUMBER.match(text)
+    return text == "true" or bool(number and int(number[0]))
 
 
 def _of_attention() -> Modes:
