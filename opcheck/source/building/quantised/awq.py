@@ -12,10 +12,11 @@ from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
 from opcheck.source.building.quantised.experts import together
-from opcheck.source.building.quantised.method import Method
+from opcheck.source.building.quantised.method import Method, one_of
 
 _BITS = 4
 _GROUP = 128
+_LAYOUTS = ("gemm", "gemv", "gemv_fast", "llm-awq")
 _WORD = 8
 """Weights of four bits in an integer of 32."""
 
@@ -29,9 +30,14 @@ class AWQ(Method):
     whole = layers.WHOLE
 
     def models(self, model: nn.Module) -> bool:
-        """The usual layout."""
-        layout = self.setting("version") or self.setting("format") or "gemm"
-        return str(layout).lower() == "gemm" and self.setting("bits", _BITS) == _BITS
+        """The usual layout, of those that transformers knows (quantization_config.py line 851)."""
+        layout = self.setting("version") or self.setting("format") or _LAYOUTS[0]
+        one_of("version", str(layout).lower(), _LAYOUTS)
+        return (
+            layers.chosen_by_device(self.setting("backend"))
+            and str(layout).lower() == _LAYOUTS[0]
+            and self.setting("bits", _BITS) == _BITS
+        )
 
     def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
         """Packed experts that are not loaded."""

@@ -16,6 +16,7 @@ from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method
 
 _BITS = (2, 4, 8)
+_GROUP = 128
 _FORMATS = ("gptq", "gptq_v2")
 _BLOCKS = (
     "transformer.h", "model.decoder.layers", "gpt_neox.layers", "model.layers",
@@ -42,7 +43,8 @@ class GPTQ(Method):
             )
         plain = self.setting("checkpoint_format") or self.setting("format") or "gptq"
         return (
-            str(plain).lower() in _FORMATS
+            layers.chosen_by_device(self.setting("backend"))
+            and str(plain).lower() in _FORMATS
             and self.setting("bits", 0) in _BITS
             and not self.setting("dynamic")
         )
@@ -81,5 +83,5 @@ class GPTQ(Method):
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """One of GPTQModel's."""
         bias: Any = linear.bias
-        size = self.setting("group_size", -1)
+        size = self.setting("group_size", _GROUP)
         return layers.GPTQLinear(rows, columns, bias, self.setting("bits"), size)

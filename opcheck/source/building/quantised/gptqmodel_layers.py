@@ -35,6 +35,14 @@ def at_random(names: Collection[str]) -> Sentence | None:
     return _AT_RANDOM if any(map(_OF_EXPERT.search, names)) else None
 
 
+_BY_DEVICE = ("auto", "auto_trainable", "autoawq")
+
+
+def chosen_by_device(backend: Any) -> bool:
+    """Whether GPTQModel takes the first kernel that says it can, and not one that is named."""
+    return backend is None or str(backend).lower() in _BY_DEVICE
+
+
 _WORD = 32
 """Bits of an integer that packed weights share."""
 _ORDER = (0, 4, 1, 5, 2, 6, 3, 7)
