@@ -1,9 +1,10 @@
-"""AQLM 1.1.6: each weight is a sum of vectors from codebooks, one of each.
+"""AQLM 1.1.7: each weight is a sum of vectors from codebooks, one of each.
 
 ``QuantizedLinear``, inference_lib/src/aqlm/inference.py line 11, and the kernel that it takes by
 device and by the number of rows: inference_kernels/kernel_selector.py line 23, at commit
-e79a896ed6656fe4ed06193d42d004e7d0bbdbb2. Which layers it takes the place of:
-``replace_with_aqlm_linear`` of transformers 5.23, integrations/aqlm.py line 27.
+e79a896ed6656fe4ed06193d42d004e7d0bbdbb2; that takes the kernel of Triton on XPU, which 1.1.7 does
+not. Which layers it takes the place of: ``replace_with_aqlm_linear`` of transformers 5.23,
+integrations/aqlm.py line 27.
 """
 
 import math
@@ -35,7 +36,7 @@ _AT_RANDOM = Sentence(
     "the config names layers by their weights (lm_head.weight), and transformers 5.23 packs these "
     "as well: the checkpoint has no packed weights of them, and it begins them at random"
 )
-_ROWS, _ROWS_OF_XPU = 6, 256
+_ROWS = 6
 """Up to so many rows are multiplied without making the weights whole."""
 
 
@@ -60,9 +61,9 @@ class AQLM(Method):
         return self._size("nbits_per_codebook") <= _BITS[-1][0]
 
     def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
-        """Layers that the config names by their weights, as AQLM does, and that are packed."""
+        """Layers that the config names by their weights, as AQLM does, and packed experts."""
         named = {path for path in self.kept(model) if path.endswith(".weight")}
-        return _AT_RANDOM if named.intersection(names) else None
+        return _AT_RANDOM if named.intersection(names) else super().unseen(model, names)
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and no other."""
@@ -119,14 +120,13 @@ class QuantizedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply by a kernel, or make the weights whole."""
-        device = x.device.type
-        few = math.prod(x.shape[:-1]) <= (_ROWS_OF_XPU if device == "xpu" else _ROWS)
+        cuda, few = x.device.type == "cuda", math.prod(x.shape[:-1]) <= _ROWS
         packed = self.codes, self.codebooks, self.scales
-        if device == "cuda" and self.kernel is not None:
+        if cuda and self.kernel is not None:
             name = f"{self.kernel}_matmat" if few else f"{self.kernel}_matmat_dequant"
             out: Tensor = getattr(_ops, name)(x, *packed, self.bias)
             return out
-        if device in ("cuda", "xpu") and few and self.single:
+        if cuda and few and self.single:
             made: Tensor = _ops.triton_matmul(x, *packed, self.bias)
             return made
         codes = self.codes.to(torch.int64) % 2**self.bits

@@ -3,7 +3,7 @@
 ``replace_with_awq_linear``, integrations/awq.py line 53; quantizers/quantizer_awq.py line 68.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch import nn
@@ -11,7 +11,6 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
-from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method, one_of
 
 _BITS = 4
@@ -38,10 +37,6 @@ class AWQ(Method):
             and str(layout).lower() == _LAYOUTS[0]
             and self.setting("bits", _BITS) == _BITS
         )
-
-    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
-        """Packed experts that are not loaded."""
-        return layers.at_random(names) if together(model) else None
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what transformers keeps by itself."""

@@ -4,7 +4,7 @@ Which ones: ``GPTQQuantizer.convert_model``, optimum/gptq/quantizer.py line 248,
 optimum/gptq/constants.py line 16 lists.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch import nn
@@ -12,7 +12,6 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
-from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method
 
 _BITS = (2, 4, 8)
@@ -48,10 +47,6 @@ class GPTQ(Method):
             and self.setting("bits", 0) in _BITS
             and not self.setting("dynamic")
         )
-
-    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
-        """Packed experts that are not loaded."""
-        return layers.at_random(names) if together(model) else None
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """All that is in no block, and what of the blocks the config does not name."""

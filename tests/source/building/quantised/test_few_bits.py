@@ -16,6 +16,7 @@ from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.building.quantised.aqlm import AQLM
 from opcheck.source.building.quantised.bitnet import AutoBitLinear, BitLinear
+from opcheck.source.building.quantised.experts import STAY
 from opcheck.source.building.quantised.gemma import QuantizedEmbedding, QuantizedLinear
 from opcheck.source.building.quantised.packed import pack
 from tests.source.building.quantised.asked import Asked
@@ -221,11 +222,37 @@ def test_aqlm_makes_weights_whole_where_it_has_no_kernel() -> None:
     assert [name for name, _, _ in asked.seen if "bag" in name or "mm" in name]
 
 
+@pytest.mark.library
+@pytest.mark.parametrize(("books", "bits"), [(1, 12), (2, 10)])
+def test_aqlm_computes_what_the_librarys_own_compute(books: int, bits: int) -> None:
+    library = pytest.importorskip("aqlm")
+    own = library.QuantizedLinear(64, 32, 8, 1, books, bits)
+    section = {**AQLM_1X16, "num_codebooks": books, "nbits_per_codebook": bits}
+    made = packed(section)
+    assert held(made) == held(own)
+    _filled(own)
+    made.load_state_dict(own.state_dict())
+    x = torch.rand(2, 3, 64)
+    with torch.no_grad():
+        assert torch.equal(own(x), made(x))
+
+
 def test_layers_that_aqlm_names_by_their_weights_begin_at_random() -> None:
     method = AQLM({**AQLM_2X8, "linear_weights_not_to_quantize": ["lm_head.weight"]})
     why = method.unseen(net(), {"lm_head.weight"})
     assert why is not None and "begins them at random" in why
     assert method.unseen(net(), {"lm_head.codes"}) is None
+
+
+def test_packed_experts_that_a_model_keeps_together_begin_at_random() -> None:
+    made = net()
+    made.add_module("experts", nn.Module())
+    made.get_submodule("experts").register_parameter("up", nn.Parameter(torch.zeros(2, 4, 4)))
+    method = pack(made, "", AQLM_2X8, SCHEMAS)
+    assert method is not None and STAY in method.notes
+    why = method.unseen(made, {"0.codes", "0.experts.1.w1.codes", "0.experts.1.w1.scales"})
+    assert why is not None and "begins these experts at random" in why
+    assert method.unseen(made, {"0.codes", "0.experts.1.w1.weight"}) is None
 
 
 @pytest.mark.parametrize(
