@@ -43,6 +43,9 @@ def test_a_config_that_says_how_its_weights_are_quantised(method: str, inside: s
         ({"quant_type": "int4_weight_only"}, "int4_weight_only"),
         ({"quant_method": "a b\nc"}, "a method that it does not name"),
         ({"bits": 4}, "a method that it does not name"),
+        ({"quant_method": "intel/auto-round"}, "intel/auto-round"),
+        ({"quant_method": "rtn", "load_in_4bit": True}, "bitsandbytes"),
+        ({"quant_method": "awq", "load_in_4bit": False}, "awq"),
     ],
 )
 def test_methods_that_are_named_in_other_ways(section: dict[str, Any], method: str) -> None:
@@ -88,6 +91,16 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
         "weight_block_size is [128, -1], want two positive integers",
     ),
 )
+
+
+def test_a_method_that_no_checkpoint_is_loaded_with() -> None:
+    with pytest.raises(SourceError, match="loads no checkpoints of nvfp4"):
+        quantised_weights(Path("config.json"), {"quantization_config": {"quant_method": "nvfp4"}})
+    from transformers.quantizers.auto import AutoHfQuantizer
+
+    library = AutoHfQuantizer.from_config({"quant_method": "nvfp4"}, pre_quantized=True)
+    with pytest.raises(ValueError, match="Loading pre-quantized NVFP4 checkpoints"):
+        library.validate_environment(device_map=None)
 
 
 @pytest.mark.parametrize(("section", "why"), REFUSED)

@@ -99,7 +99,8 @@ _FILES = {
     "quant_model_description.json": "msmodelslim",
 }
 """Files beside a config that libraries wrote before it was in the config -> which method's."""
-_FLAGS = {"load_in_8bit": "bitsandbytes", "load_in_4bit": "bitsandbytes"}
+_BITSANDBYTES = "bitsandbytes"
+_FLAGS = ("load_in_8bit", "load_in_4bit")
 _BY_METHOD = (
     "the weights are quantised by {method}; what computes with them on the device was not seen"
 )
@@ -107,7 +108,7 @@ _BY_SOMETHING = (
     "the weights are quantised by a method that it does not name; "
     "what computes with them on the device was not seen"
 )
-_WORD = re.compile(r"[\w.+-]{1,40}")
+_WORD = re.compile(r"[\w.+-]{1,40}(?:/[\w.+-]{1,40})?")
 _DEEPEST = 32
 
 
@@ -174,6 +175,8 @@ def _says_so(section: Any) -> bool:
     """Whether anything is quantised by it: of bitsandbytes' two flags, one must be set."""
     if not isinstance(section, Mapping) or not section:
         return False
+    if method_of(section) not in ("", _BITSANDBYTES):
+        return True
     flags = [bool(section[name]) for name in _FLAGS if name in section]
     return not flags or any(flags)
 
@@ -205,9 +208,14 @@ def _gap(where: str, section: Mapping[str, Any]) -> Gap:
 
 
 def method_of(section: Mapping[str, Any]) -> str:
-    """The name of a section's method; "" where the config gives none."""
+    """The name of a section's method; "" where the config gives none.
+
+    transformers takes bitsandbytes where one of its flags is set, whatever method is named:
+    ``AutoQuantizationConfig.from_dict`` of 5.23, quantizers/auto.py line 164.
+    """
+    if any(section.get(flag) for flag in _FLAGS):
+        return _BITSANDBYTES
     named = [section[key] for key in _METHODS if key in section]
-    named += [method for flag, method in _FLAGS.items() if section.get(flag)]
     for value in named:
         text = str(getattr(value, "value", value))
         if _WORD.fullmatch(text):

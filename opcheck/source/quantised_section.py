@@ -22,8 +22,10 @@ def refused(method: str, section: Mapping[str, Any]) -> Sentence | None:
             return _bitsandbytes(section)
         case "gptq":
             return _gptq(section)
-        case "fp8":
+        case "fp8" | "mxfp8":
             return _fp8(section)
+        case "nvfp4":
+            return Sentence("transformers 5.23 loads no checkpoints of nvfp4 (quant_method)")
         case _:
             return None
 

@@ -14,11 +14,17 @@ from opcheck.db.by_hand.libraries import Schemas
 from opcheck.errors import SourceError
 from opcheck.model.trace import QUANTISED, Gap
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.huggingface.diffusers_quantised import NOTE, in_half, packed
+from opcheck.source.building.huggingface.diffusers_quantised import (
+    factory,
+    in_dtype,
+    note,
+    packed,
+)
 from opcheck.source.load import select
 from opcheck.source.model_folder import read_config
 from tests.source.gguf_files import TENSORS, header
 
+NOTE = note("float16")
 SCHEMAS = Schemas(Path(__file__).parents[3] / "compat_db" / "schemas")
 FLUX = {
     "_class_name": "FluxTransformer2DModel", "patch_size": 1, "in_channels": 16, "num_layers": 1,
@@ -73,8 +79,9 @@ def test_every_linear_layer_is_packed_but_those_that_are_named(
 @pytest.mark.parametrize(
     ("section", "train"),
     [
-        ({"quant_method": "torchao", "quant_type": "int8wo"}, False),
-        ({"quant_method": "quanto", "weights_dtype": "int8"}, False),
+        ({"quant_method": "torchao", "quant_type": {"default": {
+            "_type": "FqnToConfig", "_version": 1, "_data": {"fqn_to_config": {}}}}}, False),
+        ({"quant_method": "modelopt", "quant_type": "FP8"}, False),
         ({"quant_method": "gguf", "compute_dtype": "bfloat16"}, False),
         (NF4, True),
         ({"quant_method": "bitsandbytes", "load_in_8bit": True, "llm_int8_has_fp16_weight": True},
@@ -93,6 +100,50 @@ def test_packed_weights_that_are_not_modelled_are_a_gap(
     gap = Gap(f"{path}: quantization_config", reason, QUANTISED)
     assert packed(model, path, read_config(path), options) == ((gap,), ())
     assert kinds(model) == {"Linear": LINEAR, "Linear4bit": 0, "Linear8bitLt": 0}
+
+
+INT8 = {
+    "quant_method": "torchao",
+    "quant_type": {"default": {"_type": "Int8WeightOnlyConfig", "_version": 2, "_data": {}}},
+}
+QUANTO = {"quant_method": "quanto", "weights_dtype": "int8"}
+
+
+@pytest.mark.parametrize(
+    ("section", "dtype", "kind", "count"),
+    [
+        (INT8, "bfloat16", "Int8Linear", LINEAR),
+        ({**INT8, "modules_to_not_convert": ["proj_out"]}, "bfloat16", "Int8Linear", LINEAR - 2),
+        ({**INT8, "modules_to_not_convert": ["transformer_blocks.0.attn"]}, "bfloat16",
+         "Int8Linear", LINEAR - 11),
+        (QUANTO, "float32", "QBytesLinear", LINEAR),
+        ({**QUANTO, "weights_dtype": "int4"}, "float32", "QBitsLinear", LINEAR),
+        ({**QUANTO, "modules_to_not_convert": ["proj_out"]}, "float32", "QBytesLinear", LINEAR - 2),
+        ({**QUANTO, "modules_to_not_convert": ["transformer_blocks"]}, "float32", "QBytesLinear",
+         LINEAR),
+    ],
+)  # fmt: skip
+def test_torchao_and_quanto_pack_what_diffusers_has_them_pack(
+    tmp_path: Path, section: dict[str, Any], dtype: str, kind: str, count: int
+) -> None:
+    path, options = written(tmp_path, section), LoadOptions(libraries=SCHEMAS)
+    config = read_config(path)
+    model = factory(lambda: diffusers.FluxTransformer2DModel.from_config(FLUX), config, options)()
+    assert {str(value.dtype) for value in model.parameters()} == {f"torch.{dtype}"}
+    gaps, notes = packed(model, path, config, options)
+    assert (gaps, notes[-1]) == ((), note(dtype))
+    assert [type(part).__name__ for part in model.modules()].count(kind) == count
+
+
+def test_a_section_that_diffusers_refuses_is_an_error(tmp_path: Path, flux: nn.Module) -> None:
+    for section, why in (
+        ({**INT8, "quant_type": "int8wo"}, "quant_type is int8wo"),
+        ({**QUANTO, "weights_dtype": "int3"}, "weights is int3, want"),
+    ):
+        path, options = written(tmp_path, section), LoadOptions(libraries=SCHEMAS)
+        with pytest.raises(SourceError, match=why) as caught:
+            packed(copy.deepcopy(flux), path, read_config(path), options)
+        assert caught.value.hint == "diffusers refuses to load such a config; correct it"
 
 
 @pytest.mark.slow
@@ -115,7 +166,7 @@ def test_what_a_class_keeps_in_float32_is_neither_packed_nor_halved() -> None:
             super().__init__()
             self.norm, self.last = nn.Linear(4, 4), nn.Linear(4, 4)
 
-    made = in_half(Part)
+    made = in_dtype(Part, torch.float16)
     assert {name: parameter.dtype for name, parameter in made.named_parameters()} == {
         "norm.weight": torch.float32, "norm.bias": torch.float32,
         "last.weight": torch.float16, "last.bias": torch.float16,

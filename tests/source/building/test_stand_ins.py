@@ -250,12 +250,17 @@ def test_triton_is_stood_in_for_where_it_is_not_installed(
 
 
 PACK = {
+    "aqlm",
     "fbgemm",
     "finegrained_fp8",
+    "flute",
     "gpt_oss_triton_kernels",
     "gptqmodel",
+    "mlx_quantization_metal_kernels",
     "quantization_eetq",
     "quanto",
+    "spqr_cuda",
+    "vptq",
 }
 """Libraries that transformers calls for packed weights, and models do not import."""
 

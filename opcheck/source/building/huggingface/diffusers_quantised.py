@@ -1,13 +1,15 @@
-"""Quantised parts of diffusers pipelines: layers packed by bitsandbytes, as diffusers packs them.
+"""Quantised parts of diffusers pipelines: layers packed as diffusers packs them.
 
-``replace_with_bnb_linear`` of diffusers 0.42, quantizers/bitsandbytes/utils.py line 48, and what
-quantizers/bitsandbytes/bnb_quantizer.py keeps (line 250) and loads the rest in (line 220).
+diffusers 0.42: ``replace_with_bnb_linear``, quantizers/bitsandbytes/utils.py line 48, and what
+quantizers/bitsandbytes/bnb_quantizer.py keeps (line 250) and loads the rest in (line 220);
+quantizers/torchao/torchao_quantizer.py, lines 345 and 220; ``_replace_with_quanto_layers``,
+quantizers/quanto/utils.py line 12, and quanto_quantizer.py line 135.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -16,23 +18,33 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.quantised.bitsandbytes import BitsAndBytes
-from opcheck.source.building.quantised.method import Method, patterns_of
+from opcheck.source.building.quantised.method import Method, Section, patterns_of
 from opcheck.source.building.quantised.packed import unseen_of
+from opcheck.source.building.quantised.quanto import Quanto
+from opcheck.source.building.quantised.torchao import TorchAO
 from opcheck.source.model_folder import method_of
 
 _KEY = "quantization_config"
 _SKIPPED = "llm_int8_skip_modules"
-DTYPE = torch.float16
-NOTE = Sentence(
-    "diffusers loads what is not packed in float16 unless another dtype is given, as it is here"
-)
+_NAMED = "modules_to_not_convert"
+_REFUSED = Sentence("diffusers refuses to load such a config; correct it")
+
+
+def note(dtype: str) -> Sentence:
+    """What a reader is to know of all that is not packed."""
+    return Sentence(
+        "diffusers loads what is not packed in {dtype} unless another dtype is given, as it is "
+        "here",
+        dtype=dtype,
+    )
 
 
 class _OfDiffusers(BitsAndBytes):
     """Every linear layer that is not named: diffusers keeps none by itself."""
 
-    notes = (NOTE,)
-    refusal = Sentence("diffusers refuses to load such a config; correct it")
+    dtype: ClassVar[torch.dtype] = torch.float16
+    notes = (note("float16"),)
+    refusal = _REFUSED
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what the class keeps in float32."""
@@ -48,7 +60,61 @@ class _OfDiffusers(BitsAndBytes):
         return isinstance(module, nn.Linear)
 
 
-_KINDS: Mapping[str, type[Method]] = {BitsAndBytes.name: _OfDiffusers}
+class _TorchAOOfDiffusers(TorchAO):
+    """Every linear layer that is not named, and whose sizes the library packs."""
+
+    dtype: ClassVar[torch.dtype] = torch.bfloat16
+    notes = (note("bfloat16"),)
+    refusal = _REFUSED
+    whole = None
+
+    def kept(self, model: nn.Module) -> Sequence[str]:
+        """Paths of what the config names, what the class keeps, and what cannot be packed."""
+        named = [*patterns_of(_NAMED, self.setting(_NAMED)), *_in_float32(model)]
+        return [
+            path
+            for path, module in model.named_modules()
+            if self.replaceable(module)
+            and (any(f"{key}." in f"{path}." for key in named) or not self.fits(module))
+        ]
+
+    def keeps(self, path: str, kept: Sequence[str]) -> bool:
+        """Whether it is one of these."""
+        return path in kept
+
+    def replaceable(self, module: nn.Module) -> bool:
+        """A linear layer of any class."""
+        return isinstance(module, nn.Linear)
+
+
+class _QuantoOfDiffusers(Quanto):
+    """Every linear layer whose own name is not named."""
+
+    dtype: ClassVar[torch.dtype] = torch.float32
+    notes = (*Quanto.notes, note("float32"))
+    refusal = _REFUSED
+    whole = None
+
+    def __init__(self, section: Section) -> None:
+        super().__init__({**section, "weights": section.get("weights_dtype", "int8")})
+
+    def kept(self, model: nn.Module) -> Sequence[str]:
+        """What the config names, and what the class keeps in float32."""
+        return [*patterns_of(_NAMED, self.setting(_NAMED)), *_in_float32(model)]
+
+    def keeps(self, path: str, kept: Sequence[str]) -> bool:
+        """Whether the module has such a name."""
+        return path.rpartition(".")[2] in kept
+
+
+_KINDS: Mapping[str, type[Method]] = {
+    BitsAndBytes.name: _OfDiffusers,
+    Quanto.name: _QuantoOfDiffusers,
+    TorchAO.name: _TorchAOOfDiffusers,
+}
+_DTYPES = {
+    kind.name: kind.dtype for kind in (_OfDiffusers, _QuantoOfDiffusers, _TorchAOOfDiffusers)
+}
 
 
 def is_packed(config: Mapping[str, Any], options: LoadOptions) -> bool:
@@ -58,10 +124,10 @@ def is_packed(config: Mapping[str, Any], options: LoadOptions) -> bool:
     return known and options.libraries is not None and not (options.weights or options.train)
 
 
-def in_half(make: Callable[[], nn.Module]) -> nn.Module:
+def in_dtype(make: Callable[[], nn.Module], dtype: torch.dtype) -> nn.Module:
     """Build a part in the dtype in which diffusers loads it: the default one while it is made."""
     before = torch.get_default_dtype()
-    torch.set_default_dtype(DTYPE)
+    torch.set_default_dtype(dtype)
     try:
         model = make()
     finally:
@@ -77,7 +143,9 @@ def factory(
     make: Callable[[], nn.Module], config: Mapping[str, Any], options: LoadOptions
 ) -> Callable[[], nn.Module]:
     """What builds a part, in the dtype that its config leads to."""
-    return partial(in_half, make) if is_packed(config, options) else make
+    if not is_packed(config, options):
+        return make
+    return partial(in_dtype, make, _DTYPES[method_of(config[_KEY])])
 
 
 def packed(

@@ -3,7 +3,7 @@
 ``replace_with_awq_linear``, integrations/awq.py line 53; quantizers/quantizer_awq.py line 68.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch import nn
@@ -11,11 +11,11 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
-from opcheck.source.building.quantised.experts import together
-from opcheck.source.building.quantised.method import Method
+from opcheck.source.building.quantised.method import Method, one_of
 
 _BITS = 4
 _GROUP = 128
+_LAYOUTS = ("gemm", "gemv", "gemv_fast", "llm-awq")
 _WORD = 8
 """Weights of four bits in an integer of 32."""
 
@@ -29,13 +29,14 @@ class AWQ(Method):
     whole = layers.WHOLE
 
     def models(self, model: nn.Module) -> bool:
-        """The usual layout."""
-        layout = self.setting("version") or self.setting("format") or "gemm"
-        return str(layout).lower() == "gemm" and self.setting("bits", _BITS) == _BITS
-
-    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
-        """Packed experts that are not loaded."""
-        return layers.at_random(names) if together(model) else None
+        """The usual layout, of those that transformers knows (quantization_config.py line 851)."""
+        layout = self.setting("version") or self.setting("format") or _LAYOUTS[0]
+        one_of("version", str(layout).lower(), _LAYOUTS)
+        return (
+            layers.chosen_by_device(self.setting("backend"))
+            and str(layout).lower() == _LAYOUTS[0]
+            and self.setting("bits", _BITS) == _BITS
+        )
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what transformers keeps by itself."""

@@ -6,7 +6,7 @@ may say: ``QuantizationArgs``, quantization/quant_args.py line 185, and ``Quanti
 quantization/quant_scheme.py line 26.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -58,6 +58,10 @@ class CompressedTensors(Method):
 
     whole = _WHOLE_EXPERTS
     lists_experts = True
+
+    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
+        """Nothing: packed weights of experts are loaded, and made whole."""
+        return None
 
     def models(self, model: nn.Module) -> bool:
         """Weights of eight bits, and of four where they share words."""

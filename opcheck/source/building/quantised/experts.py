@@ -5,8 +5,9 @@ pack linear layers alone leave them as they are, and none of their packed weight
 that GPTQModel wrote (``experts.0.gate_proj.qweight``) have no place in the model.
 """
 
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import torch
@@ -18,6 +19,11 @@ STAY = Sentence(
     "experts whose weights the model keeps together stay floats: transformers 5.23 packs linear "
     "layers alone, and loads no packed weights of such experts"
 )
+_AT_RANDOM = Sentence(
+    "the checkpoint has packed weights of experts, which transformers 5.23 does not load: it "
+    "begins these experts at random, in floats"
+)
+_OF_EXPERT = re.compile(r"^(.*\.experts\.\d+\..*)\.(\w+)$")
 _PART = "experts"
 _MATRIX = 2
 LLAMA_4 = "Llama4TextExperts"
@@ -41,6 +47,17 @@ def together(model: nn.Module, packs: Callable[[nn.Module], bool] = lambda _: Fa
         for path, module in model.named_modules()
         if (held := module._parameters.values())
     )
+
+
+def at_random(names: Collection[str]) -> Sentence | None:
+    """Why experts that a model keeps together compute nothing that is meant; None where they do.
+
+    ``names`` are those of the checkpoint's tensors: a layer of an expert's that has some, and no
+    ``weight`` of its own, is packed.
+    """
+    layers = {found[1] for name in names if (found := _OF_EXPERT.match(name))}
+    alone = any(f"{layer}.weight" not in names for layer in layers)
+    return _AT_RANDOM if alone else None
 
 
 class ListedExperts(nn.ModuleList):

@@ -33,6 +33,10 @@ _ops = torch.ops.finegrained_fp8
 _PACKED = torch.float8_e4m3fn
 _DEVICES = ("cuda", "xpu")
 _BLOCK = (128, 128)
+_MX = [1, 32]
+"""Blocks of MXFP8, whose scales are of ue8m0."""
+_LEAST = 16
+"""Rows and columns that a block has to have for Triton to multiply by it."""
 _SCALES = {"float": torch.float32, "ue8m0": torch.float8_e8m0fnu}
 
 
@@ -73,12 +77,15 @@ class FineGrainedFP8(Method):
         """Linear layers, and experts with scales for blocks that are computed all at once."""
         if self.setting("dequantize") or self.setting("modules_to_convert"):
             return False
+        block = self._block()
+        if block is not None and min(block) < _LEAST and not self._is_mx(model, block):
+            return False
         if any("GroupedLinear" in type(module).__name__ for module in model.modules()):
             return False
         kept = self.kept(model)
         self.experts = {one for path, one in experts_of(model) if not is_kept(path, kept)}
         blocks = self._block() is not None and self.setting("expert_dtype", "fp8") == "fp8"
-        known = blocks and not self._static()
+        known = blocks and not self._static() and min(block or [0]) >= _LEAST
         return not self.experts or (known and all(map(packable, self.experts)))
 
     def kept(self, model: nn.Module) -> Sequence[str]:
@@ -113,8 +120,23 @@ class FineGrainedFP8(Method):
     def _scale(self) -> torch.dtype:
         return _SCALES[one_of("scale_fmt", self.setting("scale_fmt", "float"), list(_SCALES))]
 
+    def _is_mx(self, model: nn.Module, block: list[int]) -> bool:
+        """Whether the kernel takes scales for 32 weights of a row: matmul.py lines 639 and 652."""
+        scaled = block == _MX and self._scale() == _SCALES["ue8m0"] and not self._static()
+        return scaled and all(
+            features(module)[1] % _MX[1] == 0
+            for module in model.modules()
+            if type(module) is nn.Linear
+        )
+
     def _static(self) -> bool:
         return str(self.setting("activation_scheme", "dynamic")).lower() == "static"
+
+
+class MXFP8(FineGrainedFP8):
+    """The same with scales for 32 weights of a row, as the library names it as well."""
+
+    name = "mxfp8"
 
 
 class FP8Linear(nn.Module):

@@ -4,7 +4,7 @@ Which ones: ``GPTQQuantizer.convert_model``, optimum/gptq/quantizer.py line 248,
 optimum/gptq/constants.py line 16 lists.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch import nn
@@ -12,10 +12,10 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
-from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.method import Method
 
 _BITS = (2, 4, 8)
+_GROUP = 128
 _FORMATS = ("gptq", "gptq_v2")
 _BLOCKS = (
     "transformer.h", "model.decoder.layers", "gpt_neox.layers", "model.layers",
@@ -42,14 +42,11 @@ class GPTQ(Method):
             )
         plain = self.setting("checkpoint_format") or self.setting("format") or "gptq"
         return (
-            str(plain).lower() in _FORMATS
+            layers.chosen_by_device(self.setting("backend"))
+            and str(plain).lower() in _FORMATS
             and self.setting("bits", 0) in _BITS
             and not self.setting("dynamic")
         )
-
-    def unseen(self, model: nn.Module, names: Collection[str]) -> Sentence | None:
-        """Packed experts that are not loaded."""
-        return layers.at_random(names) if together(model) else None
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """All that is in no block, and what of the blocks the config does not name."""
@@ -81,5 +78,5 @@ class GPTQ(Method):
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """One of GPTQModel's."""
         bias: Any = linear.bias
-        size = self.setting("group_size", -1)
+        size = self.setting("group_size", _GROUP)
         return layers.GPTQLinear(rows, columns, bias, self.setting("bits"), size)

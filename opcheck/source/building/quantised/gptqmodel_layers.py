@@ -7,8 +7,7 @@ and 1646. On Ascend both divide where they shift elsewhere. The library compiles
 torch.compile where that is there, and not on Ascend; here it runs as it is written.
 """
 
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -17,22 +16,18 @@ from torch import Tensor, nn
 from opcheck.lang.sentence import Sentence
 
 _ops = torch.ops.gptqmodel
-_OF_EXPERT = re.compile(r"\.experts\.\d+\..*qweight$")
 WHOLE = Sentence(
     "experts whose weights the model keeps together stay floats: transformers 5.23 has GPTQModel "
     "pack linear layers alone, and begins experts at random, with a warning, where the checkpoint "
     "has packed weights of them"
 )
 """As ``from_pretrained`` of a checkpoint shows that GPTQModel wrote."""
-_AT_RANDOM = Sentence(
-    "the checkpoint has packed weights of experts, which transformers 5.23 does not load: it "
-    "begins these experts at random, in floats"
-)
+_BY_DEVICE = ("auto", "auto_trainable", "autoawq")
 
 
-def at_random(names: Collection[str]) -> Sentence | None:
-    """Why experts that a model keeps together compute nothing that is meant; None where they do."""
-    return _AT_RANDOM if any(map(_OF_EXPERT.search, names)) else None
+def chosen_by_device(backend: Any) -> bool:
+    """Whether GPTQModel takes the first kernel that says it can, and not one that is named."""
+    return backend is None or str(backend).lower() in _BY_DEVICE
 
 
 _WORD = 32

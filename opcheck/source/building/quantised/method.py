@@ -10,6 +10,7 @@ from torch import nn
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
+from opcheck.source.building.quantised.experts import at_random
 from opcheck.source.patterns import matches
 
 Section = Mapping[str, Any]
@@ -46,7 +47,7 @@ class Method(ABC):
 
         ``names`` are those of the checkpoint's tensors, where they are known.
         """
-        return None
+        return at_random(names) if self.whole in self.notes else None
 
     @abstractmethod
     def models(self, model: nn.Module) -> bool:

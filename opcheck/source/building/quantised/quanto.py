@@ -93,14 +93,14 @@ class Quanto(Method):
 
     name = "quanto"
     library = "quanto"
-    whole = STAY
+    whole: ClassVar[Sentence | None] = STAY
     defaults: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "quanto::gemm_f16f8_marlin": _marlin,
         "quanto::gemm_f16i4_awq": _awq,
         "quanto::tinygemm_linear": _tinygemm,
         "quanto::unpack": _unpack,
     }
-    notes = (
+    notes: tuple[str, ...] = (
         Sentence(
             "quanto compiles its own kernels when they are first called, which takes a compiler "
             "for the device"

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -41,7 +41,7 @@ class TorchAO(Method):
     """Weights of eight bits, of float8, and of four bits in tiles."""
 
     name = "torchao"
-    whole = STAY
+    whole: ClassVar[Sentence | None] = STAY
 
     def models(self, model: nn.Module) -> bool:
         """One configuration for all layers, whose kernels are PyTorch's own."""
@@ -61,7 +61,7 @@ class TorchAO(Method):
             f"{path}$".replace(".", r"\.")
             for path, module in model.named_modules()
             if self.replaceable(module)
-            and (is_kept(f"{path}.weight", kept) or not self._fits(module))
+            and (is_kept(f"{path}.weight", kept) or not self.fits(module))
         ]
 
     def replaceable(self, module: nn.Module) -> bool:
@@ -74,7 +74,8 @@ class TorchAO(Method):
         """The one that the configuration makes."""
         return self._make(linear, rows, columns)
 
-    def _fits(self, linear: Any) -> bool:
+    def fits(self, linear: Any) -> bool:
+        """Whether the library packs weights of such sizes."""
         if self._type == _INT4:
             return bool(linear.in_features % self._data.get("group_size", _GROUP) == 0)
         if self._type == _FLOAT8[1]:

@@ -56,6 +56,31 @@ def test_a_block_has_a_scale(
     assert held(packed({**FP8, **setting})[0]) == weight | scales
 
 
+MXFP8 = {"quant_method": "mxfp8", "weight_block_size": [1, 32], "scale_fmt": "ue8m0"}
+
+
+@pytest.mark.parametrize("method", ["mxfp8", "fp8"])
+def test_mxfp8_has_a_scale_for_32_weights_of_a_row(method: str) -> None:
+    net = nn.Sequential(nn.Linear(64, 48), nn.Linear(48, 8))
+    kept = {"modules_to_not_convert": ["1"]}
+    assert pack(net, "", {**MXFP8, **kept, "quant_method": method}, SCHEMAS) is None  # 48 by 32
+    net = nn.Sequential(nn.Linear(64, 48), nn.Linear(64, 8))
+    assert pack(net, "", {**MXFP8, **kept, "quant_method": method}, SCHEMAS)
+    assert held(net[0]) == {
+        "weight": ("float8_e4m3fn", (48, 64)), "bias": ("float32", (48,)),
+        "weight_scale_inv": ("float8_e8m0fnu", (48, 2)),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"scale_fmt": "float"}, {"activation_scheme": "static"}, {"weight_block_size": [1, 64]}],
+)
+def test_blocks_that_no_kernel_takes_stay_a_gap(more: dict[str, Any]) -> None:
+    net = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 8))
+    assert pack(net, "", {**MXFP8, **more}, SCHEMAS) is None
+
+
 def test_layers_hold_what_the_librarys_own_hold() -> None:
     fp8 = pytest.importorskip("transformers.integrations.finegrained_fp8")
     for more in ({}, {"scale_fmt": "ue8m0"}, {"activation_scheme": "static"}):

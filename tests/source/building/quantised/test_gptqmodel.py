@@ -110,11 +110,28 @@ def test_the_library_replaces_these(section: dict[str, Any], up: str, down: str,
     "section",
     [
         {**GPTQ, "bits": 3}, {**GPTQ, "checkpoint_format": "marlin"}, {**GPTQ, "dynamic": {"a": 1}},
-        {**AWQ, "version": "gemv"}, {**AWQ, "bits": 8},
+        {**AWQ, "version": "gemv"}, {**AWQ, "bits": 8}, {**AWQ, "backend": "llm-awq"},
+        {**AWQ, "backend": "marlin"}, {**GPTQ, "backend": "exllama_v2"},
     ],
 )  # fmt: skip
 def test_other_layouts_stay_as_they_are(section: dict[str, Any]) -> None:
     assert pack(Net(), "", section, SCHEMAS) is None
+
+
+def test_layouts_of_awq_that_transformers_does_not_know_are_an_error() -> None:
+    for layout in ("ipex", "exllama"):
+        with pytest.raises(SourceError) as caught:
+            pack(Net(), "c", {**AWQ, "version": layout}, SCHEMAS)
+        said = f"c: version is {layout}, want gemm, gemv, gemv_fast, llm-awq"
+        assert caught.value.message == said
+
+
+def test_a_group_of_gptq_has_128_weights_where_the_config_does_not_tell() -> None:
+    net = nn.Sequential()
+    net.add_module("layers", nn.Sequential(nn.Linear(256, 64)))
+    told = {key: value for key, value in GPTQ.items() if key != "group_size"}
+    assert pack(net, "", told, SCHEMAS)
+    assert held(net.get_submodule("layers.0"))["scales"] == ("float16", (2, 64))
 
 
 def test_features_that_fill_no_word_are_an_error() -> None:
