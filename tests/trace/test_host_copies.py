@@ -180,3 +180,18 @@ def test_rows_of_lengths_that_nobody_knows_are_packed_whole() -> None:
     assert packed.output_tensors()[0].shape == (300, 300)
     assert packed.data_dependent
     assert trace.gaps == ()
+
+
+def test_what_an_operator_in_python_reads_is_told_of_as_well() -> None:
+    library = torch.library.Library("opcheck_reading", "DEF")
+    library.define("rows(Tensor x, Tensor ends) -> Tensor")
+
+    def rows(x: Tensor, ends: Tensor) -> Tensor:
+        return x.sin() if ends.cpu().tolist()[0] else x.cos()
+
+    library.impl("rows", rows, "CompositeExplicitAutograd")
+    try:
+        trace = traced(lambda x: torch.ops.opcheck_reading.rows(x, x.argmax(1)), LARGE)
+    finally:
+        library._destroy()
+    assert reasons(trace) == ["reads values that depend on data; they are taken to be 0 here"]

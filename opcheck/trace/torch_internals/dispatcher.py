@@ -21,7 +21,7 @@ and ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 the dispatcher never runs.
 
 Private torch API used here, checked on 2.6.0, 2.10.0 and 2.13.0: ``Library._destroy``,
-``Library.m``, ``OpOverload._op_dk`` and ``torch._C.DisableTorchFunction``.
+``Library.m``, ``OpOverload._op_dk`` and the stack of modes of torch functions in ``torch._C``.
 """
 
 import re
@@ -33,6 +33,11 @@ from typing import Any
 
 import torch
 from msgspec import Struct
+from torch._C import (
+    _len_torch_function_stack,
+    _pop_torch_function_stack,
+    _push_on_torch_function_stack,
+)
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.library import Library, fallthrough_kernel
 from torch.utils._pytree import tree_leaves
@@ -190,11 +195,25 @@ def at_key(func: Any, key: Any, *args: Any, **kwargs: Any) -> Any:
     """Run the kernel that an overload has at a dispatch key.
 
     A mode of torch functions that is on, as in a backward that a mode runs, would be handed the
-    overload without the key, and call whatever kernel comes first.
+    overload without the key, and call whatever kernel comes first. Tensors go on to hear what a
+    kernel in Python does with them.
     """
     __tracebackhide__ = True
-    with torch._C.DisableTorchFunction():
+    if not _len_torch_function_stack():
         return func._op_dk(key, *args, **kwargs)
+    with function_modes_off():
+        return func._op_dk(key, *args, **kwargs)
+
+
+@contextmanager
+def function_modes_off() -> Iterator[None]:
+    """Have no mode of torch functions be on inside the block, as inside of what a mode calls."""
+    modes = [_pop_torch_function_stack() for _ in range(_len_torch_function_stack())]
+    try:
+        yield
+    finally:
+        for mode in reversed(modes):
+            _push_on_torch_function_stack(mode)
 
 
 def _run(func: Any, key: Any, args: Any, kwargs: Any) -> Any:

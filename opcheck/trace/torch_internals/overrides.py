@@ -25,6 +25,7 @@ from opcheck.trace.torch_internals.dispatcher import (
     SHALLOW_COPY,
     at_key,
     composite_kind,
+    function_modes_off,
     implicit_composites,
     overload_named,
     override,
@@ -197,7 +198,7 @@ def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
             return rule.func(*args, **kwargs)
     if torch._C._are_functorch_transforms_active() and not rule.composite:
-        with torch._C.DisableTorchFunction():  # as of at_key
+        with function_modes_off():
             return rule.func.redispatch(_TRANSFORMED, *args, **kwargs)
     if rule.aliases or torch._C._are_functorch_transforms_active():
         rule.device.kernel_ran(rule.func.name())
