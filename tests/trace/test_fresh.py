@@ -104,8 +104,9 @@ class Watches(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layer, self.seen = nn.Linear(2, 2), {}
-        seen: dict[str, Any] = self.seen
+        self.layer = nn.Linear(2, 2)
+        seen: dict[str, Any] = {}
+        self.seen = seen
 
         def keep(name: str) -> Any:
             def hook(module: nn.Module, given: Any, result: torch.Tensor) -> None:
