@@ -296,6 +296,8 @@ class OtherAsDevice(TorchFunctionMode):
     Those that another vendor's plugin names too; ``met`` is told the type of each.
     """
 
+    calls_anew = True  # see dispatcher.at_key
+
     def __init__(self, device: torch.device, met: Callable[[str], None]) -> None:
         super().__init__()
         self._device = device

@@ -28,12 +28,13 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
 from msgspec import Struct
 from torch._C import (
+    _get_function_stack_at,
     _len_torch_function_stack,
     _pop_torch_function_stack,
     _push_on_torch_function_stack,
@@ -191,6 +192,10 @@ def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
         return _run(func, key, args, kwargs)
 
 
+CALLS_ANEW = "calls_anew"
+"""The attribute that marks such a mode."""
+
+
 def at_key(func: Any, key: Any, *args: Any, **kwargs: Any) -> Any:
     """Run the kernel that an overload has at a dispatch key.
 
@@ -199,10 +204,16 @@ def at_key(func: Any, key: Any, *args: Any, **kwargs: Any) -> Any:
     kernel in Python does with them.
     """
     __tracebackhide__ = True
-    if not _len_torch_function_stack():
+    if not takes_calls_over():
         return func._op_dk(key, *args, **kwargs)
     with function_modes_off():
         return func._op_dk(key, *args, **kwargs)
+
+
+def takes_calls_over() -> bool:
+    """Whether a mode of ours is on that calls functions anew; those of an export hear of them."""
+    stack = range(_len_torch_function_stack())
+    return any(hasattr(_get_function_stack_at(place), CALLS_ANEW) for place in stack)
 
 
 @contextmanager
@@ -218,13 +229,14 @@ def function_modes_off() -> Iterator[None]:
 
 def _run(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     """Run the kernel of a key; of tensors that C++ made of numbers, most overloads take those."""
+    run = partial(at_key, func) if takes_calls_over() else func._op_dk
     try:
-        return at_key(func, key, *args, **kwargs)
+        return run(key, *args, **kwargs)
     except RuntimeError as error:
         refused = f"{func._schema.name}() Expected a value of type 'Tensor'"
         if not str(error).startswith(refused):
             raise
-    return at_key(func, key, *_as_tensors(func, args), **kwargs)
+    return run(key, *_as_tensors(func, args), **kwargs)
 
 
 def _as_tensors(func: Any, args: Any) -> list[Any]:

@@ -29,6 +29,7 @@ from opcheck.trace.torch_internals.dispatcher import (
     implicit_composites,
     overload_named,
     override,
+    takes_calls_over,
 )
 from opcheck.trace.torch_internals.modes import followed
 
@@ -198,7 +199,7 @@ def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
             return rule.func(*args, **kwargs)
     if torch._C._are_functorch_transforms_active() and not rule.composite:
-        with function_modes_off():
+        with function_modes_off() if takes_calls_over() else nullcontext():
             return rule.func.redispatch(_TRANSFORMED, *args, **kwargs)
     if rule.aliases or torch._C._are_functorch_transforms_active():
         rule.device.kernel_ran(rule.func.name())
