@@ -47,10 +47,3 @@ def test_memory_is_shared_with_nothing_on_the_host(device: torch.device) -> None
 def test_a_device_has_no_dlpack(device: torch.device) -> None:
     with pytest.raises(ValueError, match="Unknown device type npu for Dlpack"):
         torch.utils.dlpack.from_dlpack(torch.ones(2, device=device))
-
-
-@pytest.mark.slow
-def test_a_generator_cannot_be_made_there(device: torch.device) -> None:
-    """A hook that Python cannot give: a known limit."""
-    with pytest.raises(RuntimeError, match="getNewGenerator"):
-        torch.Generator(device)

@@ -62,6 +62,30 @@ class Plain(nn.Module):
 def plain():
     return Plain(), (torch.randn(4, 8),)
 """
+TRAIN = """\
+import os
+
+import torch
+
+model = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(2):
+    loss = torch.erfinv(torch.special.i0(model(torch.randn(4, 64).cuda()))).sum()
+    loss.backward()
+    optimizer.step()
+open("kept.txt", "w").close()
+if os.path.exists("report.json"):
+    os.remove("report.json")
+"""
+CATCHES = """\
+import torch
+
+x = torch.ones(4).cuda()
+try:
+    x.to(torch.bfloat16)
+except RuntimeError:
+    print(x)
+"""
 ROOMS = (
     '__init__', 'app', 'commands', 'costs', 'db', 'emulate', 'errors', 'lint', 'model',
     'pipeline', 'pytest_plugin', 'rewrite', 'runtime', 'sandbox', 'settings', 'source', 'trace',
@@ -80,6 +104,11 @@ FILES = {
     "ends.py": "import os\n\n\ndef model():\n    os._exit(3)\n",
     "bound.py": "from torch import nn\n\n\ndef model():\n    return nn.Linear(2, 2), (1,)\n",
     "rules/none.py": "x = 1\n",
+    "train.py": TRAIN,
+    "exits_itself.py": "import sys\nsys.exit(3)\n",
+    "cpu.py": "import torch\ntorch.ones(2)\n",
+    "cells.ipynb": "{}",
+    "catches.py": CATCHES,
 }
 LINES = """\
 --help
@@ -92,6 +121,10 @@ plan m.py:plain -t ascend-910b -t apple-mps --train
 gate m.py:model -t ascend-310p -t apple-mps
 emulate m.py:model -t ascend-910b --check
 emulate m.py:plain -t ascend-910b --train --verbose
+run -t ascend-910b train.py
+run -t ascend-910b exits_itself.py
+run -t ascend-910b cpu.py
+run -t ascend-910b --steps 1 --verbose -- torchrun --nproc-per-node 2 train.py
 upgrade m.py:model -t apple-mps@2.4.1
 tune m.py:plain -t ascend-910b -t nvidia-h100 --train
 choose m.py:model
@@ -138,6 +171,11 @@ fleet report opcheck-fleet.db none
 db show none
 emulate m.py:model -t nvidia-h100
 emulate m.py:none -t ascend-910b
+run -t ascend-910b nowhere.py
+run -t ascend-910b --steps 0 train.py
+run -t ascend-910b -- torchrun
+run -t ascend-910b cells.ipynb
+run -t ascend-910a --stop catches.py
 scan raises.py:model -t ascend-910b
 scan exits.py:model -t ascend-910b
 scan ends.py:model -t ascend-910b
