@@ -190,7 +190,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     if request.param == "compiled":
         (tmp_path / "net.py").write_text(COMPILED)
         return f"{tmp_path}/net.py:net", ["net.py:15", "layer"]
-    quantised = {**LLAMA, "quantization_config": {"quant_method": "vptq", "bits": 4}}
+    quantised = {**LLAMA, "quantization_config": {"quant_method": "quark"}}
     (tmp_path / "config.json").write_text(json.dumps(quantised))
     return str(tmp_path), ["config.json: quantization_config"]
 
