@@ -74,22 +74,9 @@ def emulate_model(
     """
     prepared(target.device_type)  # before the host's backward starts torch's autograd
     step = None if request.model.step is None else _step(request.model.step, request.values)
-    begun = Emulation(
-        opcheck_version=__version__,
-        torch_version=TORCH,
-        target=str(target),
-        database_digest=matrix.database_digest,
-        model=model,
-        mode="inference" if step is None else "train",
-        values=request.values,
-        finished=False,
-        error="",
-        error_site=None,
-        refusals=(),
-        host_calls=(),
-        cautions=(),
-        islands=0,
-        kernels=(),
+    begun = replace(
+        beginning(target, matrix, model, values=request.values),
+        mode=mode_of(trains=step is not None),
         notes=tuple(notes),
         gaps=tuple(gaps),
     )
@@ -108,19 +95,54 @@ def emulate_model(
     emulator = ran.emulator
     compared = _agreement(waits[-len(checks) :], progress) if checks else None
     return replace(
-        begun,
+        with_what_was_asked(begun, emulator),
         finished=ran.error is None,
         error=_described(ran.error),
         error_site=None if ran.error is None else _site(ran, ran.error),
+        differences=None if host is None or ran.error else differences(ran.results, host),
+        agreement=compared,
+        notes=(*notes, *_notes(ran, matrix), *_why_apart(ran, compared)),
+        gaps=(*gaps, *emulator.device.record.gaps),
+    )
+
+
+def beginning(
+    target: Target, matrix: SupportMatrix, model: ModelInfo, *, values: bool
+) -> Emulation:
+    """A run on a device before anything has happened."""
+    return Emulation(
+        opcheck_version=__version__,
+        torch_version=TORCH,
+        target=str(target),
+        database_digest=matrix.database_digest,
+        model=model,
+        mode=mode_of(trains=False),
+        values=values,
+        finished=False,
+        error="",
+        error_site=None,
+        refusals=(),
+        host_calls=(),
+        cautions=(),
+        islands=0,
+        kernels=(),
+    )
+
+
+def mode_of(*, trains: bool) -> str:
+    """What a run is called."""
+    return "train" if trains else "inference"
+
+
+def with_what_was_asked(begun: Emulation, emulator: Emulator) -> Emulation:
+    """The run with everything that its device was asked for."""
+    return replace(
+        begun,
         refusals=emulator.refusals,
         host_calls=emulator.host_calls,
         cautions=emulator.cautions,
         islands=emulator.device.record.islands,
         kernels=emulator.kernels,
-        differences=None if host is None or ran.error else differences(ran.results, host),
-        agreement=compared,
-        notes=(*notes, *_notes(ran, matrix), *_why_apart(ran, compared)),
-        gaps=(*gaps, *emulator.device.record.gaps),
     )
 
 

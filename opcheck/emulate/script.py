@@ -1,7 +1,6 @@
 """Runs a script as it stands, ``__main__`` and all, on one emulated device.
 
-Private torch API used here, checked on 2.13.0: none beyond what the emulated device needs; steps
-and forward calls are counted by torch's own hooks.
+Steps and forward calls are counted by torch's own hooks.
 """
 
 import linecache
@@ -24,7 +23,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal
-from opcheck.emulate.run import TORCH, general_notes, renamed
+from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
@@ -34,7 +33,6 @@ from opcheck.model.target import Target
 from opcheck.model.trace import Phase
 from opcheck.source.user_code import is_users, shown
 from opcheck.trace.calls.call_site import from_error
-from opcheck.version import __version__
 
 _MAIN = "__main__"
 _OURS = (str(Path(__file__).parents[1]), "<frozen runpy>")
@@ -120,7 +118,8 @@ def run_script(
         EmulationError: this process or this torch cannot have the device.
     """
     prepared(target.device_type)
-    begun = _begun(request, target, matrix, digest)
+    model = ModelInfo(request.script.name, "script", digest)
+    begun = beginning(target, matrix, model, values=request.values)
     emulator = Emulator(matrix, values=request.values, stop=request.stop)
     progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
     with ExitStack() as stack:
@@ -136,26 +135,6 @@ def run_script(
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
-
-
-def _begun(request: ScriptRequest, target: Target, matrix: SupportMatrix, digest: str) -> Emulation:
-    return Emulation(
-        opcheck_version=__version__,
-        torch_version=TORCH,
-        target=str(target),
-        database_digest=matrix.database_digest,
-        model=ModelInfo(request.script.name, "script", digest),
-        mode="inference",
-        values=request.values,
-        finished=False,
-        error="",
-        error_site=None,
-        refusals=(),
-        host_calls=(),
-        cautions=(),
-        islands=0,
-        kernels=(),
-    )
 
 
 def _ran(script: ScriptSpec) -> _Ended:
@@ -218,17 +197,12 @@ def _said(
     place = Site("", *from_error(error)) if error is not None else None
     trained = any(count.phase is not Phase.FORWARD for count in emulator.kernels)
     emulation = replace(
-        begun,
-        mode="train" if trained else "inference",
+        with_what_was_asked(begun, emulator),
+        mode=mode_of(trains=trained),
         finished=ending in (Ending.RETURNED, Ending.ENOUGH),
         error=text,
         error_site=place if place and place.file else None,
         error_source=frames[-1].source if frames else "",
-        refusals=refusals,
-        host_calls=emulator.host_calls,
-        cautions=emulator.cautions,
-        islands=emulator.device.record.islands,
-        kernels=emulator.kernels,
         notes=tuple(dict.fromkeys(notes)),
         gaps=tuple(emulator.device.record.gaps),
     )
