@@ -3,15 +3,20 @@
 import os
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 import opcheck.source.kinds
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence
+from opcheck.model.schemas import Libraries
 from opcheck.registry import discover
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.sniff import FACTORY_HINT, Form, refuse_weights, sniff
+
+if TYPE_CHECKING:
+    from opcheck.source.building.stand_ins.finder import StandIns
 
 ONNX_HINT = Sentence(
     "scan the PyTorch model that it was exported from: "
@@ -57,23 +62,40 @@ def _no_model(path: Path) -> SourceError:
     return SourceError(Sentence("{error}: {text}", error=path, text=found.detail), FACTORY_HINT)
 
 
-def load(text: str, options: LoadOptions) -> Loaded:
-    """Give the model that ``text`` names, ready to be traced."""
-    source = select(text)
-    source.check(text, options)
+def prepare(libraries: Libraries | None, *, weights: bool) -> "StandIns | None":
+    """Have code that is run from now on find what stands for what is not there.
+
+    Args:
+        libraries: what is known of libraries that are not installed; None: nothing stands for them.
+        weights: whether tensors have values.
+
+    Returns:
+        what stands for such libraries.
+    """
     from opcheck.source.building import processes, torchvision_operators  # torch, only for work
-    from opcheck.source.building.stand_ins import extensions, imports
+    from opcheck.source.building.stand_ins import extensions
 
     torchvision_operators.prepare()
     processes.prepare()
     extensions.prepare()
     stand_ins = None
-    if options.libraries is not None:
+    if libraries is not None:
         from opcheck.source.building.stand_ins import finder
 
-        stand_ins = finder.install(options.libraries)
-    if options.weights:
+        stand_ins = finder.install(libraries)
+    if weights:
         torchvision_operators.compute()
+    return stand_ins
+
+
+def load(text: str, options: LoadOptions) -> Loaded:
+    """Give the model that ``text`` names, ready to be traced."""
+    source = select(text)
+    source.check(text, options)
+    stand_ins = prepare(options.libraries, weights=options.weights)
+    from opcheck.source.building import processes, torchvision_operators
+    from opcheck.source.building.stand_ins import imports
+
     loaded = source.load(text, options)
     torchvision_operators.settle()
     absent = stand_ins.notes() if stand_ins is not None else ()

@@ -11,6 +11,7 @@ from opcheck.model.script import ScriptRequest, ScriptRun
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
+from opcheck.source.load import prepare
 
 _NO_OVERLAY = (
     "this system has no mount namespaces for a process like this one: what the script writes is "
@@ -29,23 +30,18 @@ def run(
     leave_compiler_out()
     refusals.watch_torch()
     from opcheck.emulate.script import run_script  # needs torch
-    from opcheck.source.building import processes, torchvision_operators
-    from opcheck.source.building.stand_ins import extensions, finder
+    from opcheck.source.building import processes
     from opcheck.trace.running import eager
 
     eager.prepare()
-    torchvision_operators.prepare()
-    processes.prepare()
-    extensions.prepare()
-    stand_ins = finder.install(libraries)
-    if request.values:
-        torchvision_operators.compute()
+    stand_ins = prepare(libraries, weights=request.values)
     _launched(request)
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
-        return (*stand_ins.notes(), *processes.notes(), *refusals.notes, *why)
+        absent = stand_ins.notes() if stand_ins is not None else ()
+        return (*absent, *processes.notes(), *refusals.notes, *why)
 
     return run_script(
         request,
