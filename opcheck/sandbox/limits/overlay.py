@@ -58,7 +58,6 @@ def mount(folders: Sequence[str], aside: str) -> tuple[str, ...]:
     # a folder is named by a file of its own: once its parent has an overlay, its path is another's
     held = [(place, os.open(place, os.O_PATH)) for place in sorted({*folders, *inner})
             if os.path.isdir(place)]  # fmt: skip
-    done: list[str] = []
     failed = False
     for number, (place, file) in enumerate(held):
         own = Path(aside, str(number))
@@ -68,11 +67,9 @@ def mount(folders: Sequence[str], aside: str) -> tuple[str, ...]:
         data = f"lowerdir=/proc/self/fd/{file},upperdir={own / _UPPER},workdir={own / _WORK}"
         given = f"{data}{options}".encode()
         failed |= bool(libc.mount(b"overlay", os.fsencode(place), b"overlay", 0, given))
-        done.append(place)
-    for _, file in held:
         os.close(file)
     os.chdir(here)
-    return () if failed else tuple(done)
+    return () if failed else tuple(place for place, _ in held)
 
 
 def _own_mounts(libc: ctypes.CDLL) -> str | None:

@@ -28,6 +28,8 @@ _CODE = Filter(programs=True, modes=True, local_sockets=True)
 _MODEL_SECONDS = 300.0
 """Most that a model file may take to be loaded and run where no limit is given: the largest known
 model takes a tenth of it, and a loop in a file ends."""
+_ASIDE = "aside"
+"""The folder in the scratch folder where what a script writes lies meanwhile."""
 _OTHER_TEMPORARY = "/var/tmp"  # its folders there have names of their own
 _VALUES_SECONDS = 3600.0
 """The same where values are computed."""
@@ -42,9 +44,9 @@ def is_code(request: Request) -> bool:
 
 def profile_of(request: Request, scratch: Path) -> Profile:
     """The limits of the process that works on a request."""
-    writes = tuple(_written(request))
     if isinstance(request, ScriptRequest):
         return _of_script(request, scratch)
+    writes = tuple(_written(request))
     if is_code(request):
         own = user_code.is_code(request.model.source, trust=False)
         return Profile(str(scratch), None, writes, _CODE if own else _TRUSTED, shared_memory=own)
@@ -58,7 +60,7 @@ def _of_script(request: ScriptRequest, scratch: Path) -> Profile:
         return replace(given, writable=(os.sep,))
     beside = [] if request.script.module else [str(Path(request.script.name).resolve().parent)]
     folders = (os.getcwd(), *beside, os.path.expanduser("~"), tempfile.gettempdir())
-    return replace(given, overlaid=top_of(folders, str(scratch)), aside=str(aside(scratch)))
+    return replace(given, overlaid=top_of(folders, str(scratch)), aside=str(scratch / _ASIDE))
 
 
 def temporary_of(request: Request) -> str | None:
@@ -69,11 +71,6 @@ def temporary_of(request: Request) -> str | None:
     if isinstance(request, ScriptRequest) and os.access(_OTHER_TEMPORARY, os.W_OK):
         return _OTHER_TEMPORARY
     return None
-
-
-def aside(scratch: Path) -> Path:
-    """Where what a script writes lies meanwhile."""
-    return scratch / "aside"
 
 
 def seconds_of(request: Request) -> float | None:
