@@ -212,11 +212,11 @@ def test_a_crash_comes_with_its_last_words(net: str, device: str) -> None:
 @pytest.mark.parametrize("device", ["npu", "cuda"])
 def test_time_runs_out_in_a_copy(net: str, device: str) -> None:
     started = time.monotonic()
-    error = failure(f"{net}:hangs_on_{device}", timeout=8)
+    error = failure(f"{net}:hangs_on_{device}", timeout=20)
     line = next(n for n, line in enumerate(NET.splitlines(), 1) if "while True: time" in line)
-    message = f"no answer within 8 s while recording the operators (at net.py:{line})"
+    message = f"no answer within 20 s while recording the operators (at net.py:{line})"
     assert (isinstance(error, TraceError), error.message) == (True, message)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 45
 
 
 @pytest.mark.parametrize("device", ["npu", "mlu"])
