@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from torch.nn.modules.module import (
 )
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
-from opcheck.emulate.record import Journal
+from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Emulation, Site
@@ -35,7 +37,6 @@ from opcheck.source.user_code import is_users, shown
 from opcheck.trace.calls.call_site import from_error
 
 _MAIN = "__main__"
-_OURS = (str(Path(__file__).parents[1]), "<frozen runpy>")
 _FAILED = 1
 """What Python exits with where an exception ends a script."""
 
@@ -102,6 +103,7 @@ def run_script(
     begins: Callable[[], None],
     notes: Callable[[], Sequence[str]],
     journal: Path | None = None,
+    play: Callable[[Record], None] | None = None,
 ) -> ScriptRun:
     """Run the script that ``request`` names, in this process and for good: it may leave anything.
 
@@ -113,6 +115,8 @@ def run_script(
         begins: called once the device is open.
         notes: asked in the end for what is to be said of the run.
         journal: the file to follow the run in.
+        play: runs the code where that is not what Python does with the script's file; it is given
+            what the device records.
 
     Raises:
         EmulationError: this process or this torch cannot have the device.
@@ -130,17 +134,18 @@ def run_script(
         if journal is not None:
             Journal(journal, begun).follow(emulator.device.record)
         begins()
-        ended = _ran(request.script)
+        played = partial(play, emulator.device.record) if play else partial(_run, request.script)
+        ended = _ran(played)
     return _said(request, begun, emulator, progress, ended, [
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
 
 
-def _ran(script: ScriptSpec) -> _Ended:
-    """Run it as Python would, and say what came of it."""
+def _ran(play: Callable[[], None]) -> _Ended:
+    """Run the code, and say what came of it."""
     try:
-        _run(script)
+        play()
     except _Enough:
         return _Ended(Ending.ENOUGH)
     except SystemExit as error:
@@ -149,12 +154,13 @@ def _ran(script: ScriptSpec) -> _Ended:
     except MemoryError:
         raise
     except Exception as error:  # the script's own, and the answer says so
-        _show(error)
+        show(error)
         return _Ended(Ending.FAILED, _FAILED, error)
     return _Ended(Ending.RETURNED)
 
 
 def _run(script: ScriptSpec) -> None:
+    """Run a file or a module as Python would."""
     sys.argv = [script.name, *script.argv]
     if script.module:
         sys.path.insert(0, str(Path.cwd()))
@@ -162,14 +168,6 @@ def _run(script: ScriptSpec) -> None:
     else:
         sys.path.insert(0, str(Path(script.name).resolve().parent))
         runpy.run_path(script.name, run_name=_MAIN)
-
-
-def _show(error: BaseException) -> None:
-    """Print an exception as Python would, without the lines of what runs the script."""
-    stack = traceback.TracebackException.from_exception(error)
-    frames = [frame for frame in stack.stack if not frame.filename.startswith(_OURS)]
-    stack.stack = traceback.StackSummary.from_list(frames)
-    stack.print()
 
 
 def _status(code: Any) -> int:

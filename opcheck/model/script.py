@@ -12,7 +12,8 @@ from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 
 SCHEMA = "opcheck.run/1"
-_LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "python", "python3")
+_LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "python", "python3", "ipython")
+_NOTEBOOK = ".ipynb"
 _MODULE = ("-m", "--module")
 _PROCESSES = ("nproc-per-node", "num-processes", "num-gpus", "nnodes", "num-nodes")
 """Options of launchers that say how many processes there are."""
@@ -22,7 +23,7 @@ class ScriptSpec(Struct, frozen=True):
     """What is run, as ``python`` would be given it."""
 
     name: str
-    """A file, or the name of a module."""
+    """A file, Python or a notebook, or the name of a module."""
     module: bool = False
     """Whether it is the name of a module, as with ``python -m``."""
     argv: tuple[str, ...] = ()
@@ -34,6 +35,11 @@ class ScriptSpec(Struct, frozen=True):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def notebook(self) -> bool:
+        """Whether it is a notebook, whose cells are run in their order."""
+        return not self.module and self.name.endswith(_NOTEBOOK)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -61,7 +67,7 @@ class ScriptSpec(Struct, frozen=True):
             )
         by_module = rest[place] in _MODULE
         start = place + by_module
-        own = "" if launcher.startswith("python") else launcher
+        own = "" if "python" in launcher else launcher
         return ScriptSpec(
             rest[start], by_module, tuple(rest[start + 1 :]), own, _processes(rest[:place])
         )
@@ -69,7 +75,7 @@ class ScriptSpec(Struct, frozen=True):
 
 def _begins(word: str) -> bool:
     """Whether a word of a launcher's command line is where the script is named."""
-    return word.endswith(".py") or word in _MODULE
+    return word.endswith((".py", _NOTEBOOK)) or word in _MODULE
 
 
 def _processes(options: Sequence[str]) -> int:

@@ -1,12 +1,11 @@
 """A script run on an emulated device."""
 
-from pathlib import Path
-
 from opcheck.errors import SourceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.lang.sentence import Sentence
-from opcheck.model.script import ScriptRequest, ScriptRun
+from opcheck.model.script import ScriptRequest, ScriptRun, ScriptSpec
 from opcheck.pipeline.database import Progress, open_database, silent
+from opcheck.source.notebook import MOST_NOTEBOOK_BYTES
 
 
 def run(
@@ -18,7 +17,7 @@ def run(
 
     Raises:
         UsageError: an unknown target.
-        SourceError: there is no such script.
+        SourceError: there is no such script, or it is no notebook that can be read.
         EmulationError: this torch cannot have such a device.
         PartialRunError: its process ended too early; the error has the run until then.
         DatabaseError: a support matrix is missing or damaged.
@@ -29,20 +28,16 @@ def run(
     database = open_database(request.databases)
     require_emulated(database.matrix(database.resolve(request.target)))
     if not request.script.module:
-        _require_file(request.script.name)
+        _require_file(request.script)
     return worker.script(request, progress=progress, output=output)
 
 
-def _require_file(name: str) -> None:
+def _require_file(script: ScriptSpec) -> None:
+    name, most = script.name, MOST_NOTEBOOK_BYTES if script.notebook else MOST_SOURCE_BYTES
     hint = Sentence("write it as for python: opcheck run -t TARGET train.py --lr 0.1")
     try:
-        require_regular(name, MOST_SOURCE_BYTES)
+        require_regular(name, most)
     except OSError as error:
         raise SourceError(
             Sentence("cannot read {text_file}: {text}", text_file=name, text=error.strerror), hint
         ) from error
-    if Path(name).suffix == ".ipynb":
-        raise SourceError(
-            Sentence("{text_file} is a notebook, which is not run yet", text_file=name),
-            Sentence("write its cells to a file: jupyter nbconvert --to script {text}", text=name),
-        )

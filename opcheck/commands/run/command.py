@@ -45,7 +45,7 @@ Words = Annotated[
     list[str],
     typer.Argument(
         metavar="SCRIPT",
-        help="A Python file with its own arguments, or a launcher's whole command line.",
+        help="A Python file or notebook with its arguments, or a launcher's whole command line.",
         show_default=False,
     ),
 ]

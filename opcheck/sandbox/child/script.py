@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from opcheck.db.by_hand.libraries import Schemas
@@ -12,6 +13,7 @@ from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
 from opcheck.source.load import prepare
+from opcheck.source.notebook import read
 
 _NO_OVERLAY = (
     "this system has no mount namespaces for a process like this one: what the script writes is "
@@ -24,12 +26,15 @@ def run(
     request: ScriptRequest, process: Process, refusals: Refusals, *, libraries: Schemas
 ) -> ScriptRun:
     """Run a script in this process, which is of no other use afterwards."""
-    process.begin("load", Sentence("loading {source}", source=request.script.name))
+    script = request.script
+    process.begin("load", Sentence("loading {source}", source=script.name))
+    cells = read(script.name) if script.notebook else ()
     database = Database.open(overlays=tuple(map(Path, request.databases)))
     target = database.resolve(request.target)
     leave_compiler_out()
     refusals.watch_torch()
-    from opcheck.emulate.script import run_script  # needs torch
+    from opcheck.emulate.cells import run_notebook  # needs torch
+    from opcheck.emulate.script import run_script
     from opcheck.source.building import processes
     from opcheck.trace.running import eager
 
@@ -47,10 +52,11 @@ def run(
         request,
         target,
         database.matrix(target),
-        digest="" if request.script.module else digest_of_file(Path(request.script.name)),
+        digest="" if script.module else digest_of_file(Path(script.name)),
         begins=lambda: process.begin("emulate", doing),
         notes=notes,
         journal=process.journal(0),
+        play=partial(run_notebook, script, cells) if script.notebook else None,
     )
 
 

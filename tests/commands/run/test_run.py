@@ -273,9 +273,6 @@ def test_an_interrupt_leaves_what_was_seen(tmp_path: Path) -> None:
 def test_what_cannot_be_run_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"cannot read nowhere\.py: No such file"):
         answer.run(request(ScriptSpec("nowhere.py")))
-    (tmp_path / "a.ipynb").write_text("{}")
-    with pytest.raises(SourceError, match=r"a\.ipynb is a notebook"):
-        answer.run(request(ScriptSpec("a.ipynb")))
     with pytest.raises(UsageError):
         answer.run(request(ScriptSpec("train.py"), target="nobody"))
     done = outcome(["run", "-t", "ascend-910b"])

@@ -23,11 +23,18 @@ from opcheck.model.script import ScriptSpec
             ScriptSpec("pkg.train", True, (), "accelerate", 3),
         ),
         ("deepspeed --num_gpus 2 t.py", ScriptSpec("t.py", False, (), "deepspeed", 2)),
+        ("ipython a.ipynb x", ScriptSpec("a.ipynb", argv=("x",))),
         ("torchrun --nproc-per-node gpu t.py", ScriptSpec("t.py", False, (), "torchrun", 1)),
     ],
 )
 def test_a_command_line_is_read_as_its_program_reads_it(line: str, spec: ScriptSpec) -> None:
     assert ScriptSpec.parse(line.split()) == spec
+
+
+def test_a_notebook_is_known_by_its_name() -> None:
+    assert ScriptSpec("a/b.ipynb").notebook
+    assert not ScriptSpec("pkg.ipynb", module=True).notebook
+    assert not ScriptSpec("train.py", argv=("a.ipynb",)).notebook
 
 
 def test_a_module_is_named_by_an_option() -> None:
