@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from opcheck.emulate.session import Emulator as emulate  # noqa: N813  # called as a function
     from opcheck.model.policy import Policy
     from opcheck.model.report import Report
+    from opcheck.model.script import ScriptRun
 else:
     from opcheck import emulate  # the room, which is that function without loading torch
 
-__all__ = ["__version__", "emulate", "gate", "scan"]
+__all__ = ["__version__", "emulate", "gate", "run", "scan"]
 
 
 def scan(
@@ -157,3 +158,91 @@ def gate(
     else:
         model = report_on(model, wanted)
     return gate_report(model, asked, os.fspath(baseline), against, databases)
+
+
+def run(
+    path: str | os.PathLike[str],
+    argv: Sequence[str] = (),
+    target: str = "ascend-910b",
+    *,
+    module: bool = False,
+    steps: int | None = None,
+    forwards: int | None = None,
+    values: bool = False,
+    stop: bool = False,
+    as_cuda: bool = True,
+    write: bool = False,
+    output: Callable[[str], None] | None = None,
+    databases: Sequence[str] = (),
+    schemas: Sequence[str] = (),
+    timeout: float | None = None,
+    memory: float | None = None,
+) -> "ScriptRun":
+    """Run a script or a notebook as it stands on an emulated device, in a process of its own.
+
+    Args:
+        path: a Python file, a notebook, or with ``module`` the name of a module.
+        argv: the script's own arguments.
+        target: as on the command line: ``"ascend-910b"``, ``"ascend-910b@26.1.0+torch2.7"``.
+        module: whether ``path`` names a module, as with ``python -m``.
+        steps: end it after so many optimizer steps.
+        forwards: end it after so many forward calls of its outermost modules with parameters.
+        values: compute on the host; else only dtypes, shapes and strides are followed.
+        stop: raise in the script where the device refuses a call, as the device would; else note
+            it and go on.
+        as_cuda: take ``cuda`` for the device.
+        write: let what the script writes through; else only the script sees it.
+        output: called with each line that the script prints; None: nobody sees them.
+        databases: folders of overlays, as ``--db`` takes them; the last one holds.
+        schemas: files with operator schemas of libraries that are not installed.
+        timeout: seconds after which it is ended.
+        memory: GiB that its process may have; None for most of what the machine has.
+
+    Returns:
+        How the script ended, and what the device was called on. ``.runs`` is whether the device
+        takes it: None where nobody knows, and where the script failed or never used the device.
+        A script's own exception is not raised here: ``.emulation.error`` and ``.frames`` have it.
+
+    Raises:
+        UsageError: no such target; or a number of steps or calls that is not above zero.
+        SourceError: there is no such script, or it is not a notebook that can be read.
+        EmulationError: this torch cannot have such a device.
+        PartialRunError: the script's process ended too early, as at ``timeout``; its ``.run`` is
+            what was seen until then.
+        DatabaseError: a support matrix is missing or damaged.
+    """
+    from opcheck.commands.run.answer import run as ran
+    from opcheck.errors import UsageError
+    from opcheck.model.request import ModelSpec
+    from opcheck.model.script import ScriptRequest, ScriptSpec
+    from opcheck.model.target import TargetSpec
+    from opcheck.pipeline.database import silent
+
+    for count in (steps, forwards):
+        if count is not None and count < 1:
+            raise UsageError(Sentence("not a number above zero: {text}", text=count))
+    try:
+        spec = TargetSpec.parse(target)
+    except ValueError as error:
+        raise UsageError(sentence_of(error)) from error
+    script = ScriptSpec(os.fspath(path), module, tuple(map(str, argv)))
+    request = ScriptRequest(
+        script,
+        ModelSpec(script.name, schemas=tuple(schemas), timeout=timeout, memory=memory),
+        spec,
+        values=values,
+        stop=stop,
+        as_cuda=as_cuda,
+        steps=steps,
+        forwards=forwards,
+        write=write,
+        databases=tuple(map(str, databases)),
+    )
+    return ran(request, output=output or silent)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Add ``%%opcheck -t TARGET`` to IPython and Jupyter: what ``%load_ext opcheck`` calls."""
+    from opcheck.commands.run.cell_magic import register
+
+    register(ipython)

@@ -82,16 +82,25 @@ class Runner:
         """
         # without a time of change no file of that name is looked for
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        for code in _parts(python, file):
+        # where a loop runs already, as in Jupyter's own process, no other one can
+        flags = 0 if _in_loop() else ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        for code in _parts(python, file, flags):
             value = eval(code, self._namespace)
             if code.co_flags & inspect.CO_COROUTINE:
                 self._loop = self._loop or asyncio.new_event_loop()
                 self._loop.run_until_complete(value)
 
 
-def _parts(python: str, file: str) -> Iterator[CodeType]:
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _parts(python: str, file: str, flags: int) -> Iterator[CodeType]:
     """The code of a cell, with that of an expression at its end, whose value is shown, apart."""
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     tree = compile(python, file, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
     body, last = tree.body, []
     if body and isinstance(body[-1], ast.Expr) and not python.rstrip().endswith(";"):

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from opcheck.errors import EmulationError, OpcheckError
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.request import ModelSpec
+from opcheck.model.shown import Shown
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
@@ -177,8 +178,10 @@ class Agreement(Struct, frozen=True):
         return not (self.disagreements or self.ended)
 
 
-class Emulation(Struct, frozen=True):
+class Emulation(Shown, frozen=True):
     """One run on one emulated device."""
+
+    command = "emulate"
 
     opcheck_version: str
     torch_version: str

@@ -8,6 +8,7 @@ from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.launches import Launch
 from opcheck.model.plan import Declined, PlanSummary, Suggestion
+from opcheck.model.shown import Shown
 from opcheck.model.trace import RUN_ENDED, CompiledRegion, Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -143,7 +144,7 @@ class TraceInfo(Struct, frozen=True):
         return next((gap for gap in self.gaps if gap.code == RUN_ENDED), None)
 
 
-class Report(Struct, frozen=True):
+class Report(Shown, frozen=True):
     """The whole answer; every format is made from it."""
 
     opcheck_version: str

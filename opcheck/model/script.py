@@ -9,6 +9,7 @@ from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.request import ModelSpec
+from opcheck.model.shown import Shown
 from opcheck.model.target import TargetSpec
 
 SCHEMA = "opcheck.run/1"
@@ -149,8 +150,10 @@ class Frame(Struct, frozen=True):
     """The line itself; "" where it cannot be read."""
 
 
-class ScriptRun(Struct, frozen=True):
+class ScriptRun(Shown, frozen=True):
     """A script that ran on an emulated device."""
+
+    command = "run"
 
     script: ScriptSpec
     emulation: Emulation

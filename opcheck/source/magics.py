@@ -21,7 +21,14 @@ _BARE = re.compile(
 """What IPython takes for a magic without its sign, where it is no Python."""
 _OPTIONS = re.compile(r"(?:-[a-zA-Z]+(?:[ \t]*\d+)?[ \t]+)*")
 """Options of a magic before the code that it runs: ``-n 10 -r3``."""
-RUN = frozenset({"time", "timeit", "prun", "memit", "capture", "opcheck"})
+NAME = "opcheck"
+"""The magic that runs code on an emulated device."""
+OPTION = re.compile(
+    r"[ \t]*(?:(?:-t|--target)[=\s][ \t]*(?P<target>[^\s-]\S*)|--(?P<flag>values|stop|no-as-cuda))"
+    r"(?=\s|$)"
+)
+"""An option of that one."""
+RUN = frozenset({"time", "timeit", "prun", "memit", "capture", NAME})
 """Magics that run the code that follows."""
 
 _TOKEN = re.compile(
@@ -46,11 +53,16 @@ def as_python(text: str) -> str:
         name, line, text = magic["name"], magic["line"], text[magic.end() :]
         if name not in RUN:
             return f"{lead}{_call('run_cell_magic', name, line, text)}\n"
-        lead += f"{_code_of(line) if name == 'timeit' else ''}\n"
+        lead += f"{_code_of(name, line) if name == 'timeit' else ''}\n"
 
 
-def _code_of(line: str) -> str:
+def _code_of(name: str, line: str) -> str:
     """The code behind the options of a magic that runs it."""
+    if name == NAME:
+        at = 0
+        while option := OPTION.match(line, at):
+            at = option.end()
+        return line[at:].strip()
     return _OPTIONS.sub("", f"{line} ", count=1).strip()
 
 
@@ -107,7 +119,7 @@ def _changed(line: str) -> str | None:
         return f"{found['indent']}{_call('run_line_magic', 'pinfo', name)}"
     if found := _MAGIC.fullmatch(line):
         if found["name"] in RUN:
-            return f"{found['indent']}{_code_of(found['line']) or 'pass'}"
+            return f"{found['indent']}{_code_of(found['name'], found['line']) or 'pass'}"
         return f"{found['indent']}{_call('run_line_magic', found['name'], found['line'])}"
     if found := _GIVEN.fullmatch(line):
         if found["kind"] == "!":

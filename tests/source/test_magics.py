@@ -31,6 +31,7 @@ from opcheck.source.magics import as_python
         ("\n%%capture out\n%%time\nf(x)", "\n\n\nf(x)"),
         ("%%timeit -n 3 x = 1\nf(x)", "x = 1\nf(x)"),
         ("%%opcheck -t ascend-910b\nf(x)", "\nf(x)"),
+        ("%opcheck -t ascend-910b --values f(x)", "f(x)"),
         ("%%bash -e\nls\n", "get_ipython().run_cell_magic('bash', '-e', 'ls\\n')\n"),
         ("a = 1\r\n!ls\r\n", "a = 1\nget_ipython().system('ls')\n"),
     ],

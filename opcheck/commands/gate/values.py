@@ -10,6 +10,7 @@ from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.policy import Baseline, Waiver
 from opcheck.model.report import Finding, ModelInfo, Report, Summary
 from opcheck.model.request import ScanRequest
+from opcheck.model.shown import Shown
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
 
@@ -149,8 +150,10 @@ class WaiverUse(Struct, frozen=True):
     """Findings with a use that it hides, or would hide if it had not expired."""
 
 
-class GateResult(Struct, frozen=True):
+class GateResult(Shown, frozen=True):
     """The gate's whole answer."""
+
+    command = "gate"
 
     opcheck_version: str
     report: Report

@@ -1,0 +1,65 @@
+"""The library as a program uses it: ``opcheck.run``."""
+
+from pathlib import Path
+
+import pytest
+
+import opcheck
+from opcheck.errors import SourceError, UsageError
+from opcheck.model.script import Ending, PartialRunError
+from tests.notebooks import notebook
+
+TRAIN = """\
+import sys
+
+import torch
+
+model = torch.nn.Linear(4, 2).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(int(sys.argv[1])):
+    model(torch.ones(3, 4, device="cuda")).sum().backward()
+    optimizer.step()
+print("done")
+"""
+
+
+@pytest.mark.slow
+def test_a_script_is_run_as_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(TRAIN)
+    lines: list[str] = []
+    found = opcheck.run(path, ["2"], "ascend-910b", output=lines.append)
+    assert (found.ending, found.steps, found.runs) == (Ending.RETURNED, 2, True)
+    assert [line.strip() for line in lines] == ["done"]
+    assert opcheck.run(str(path), ["9"], steps=1).ending is Ending.ENOUGH
+    failed = opcheck.run(path, ["x"])
+    assert (failed.ending, failed.runs) == (Ending.FAILED, None)
+    assert failed.emulation.error.startswith("ValueError: invalid literal")
+
+
+@pytest.mark.slow
+def test_a_notebook_is_run_as_well(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "a.ipynb", "import torch", "torch.ones(2).cuda().bfloat16()")
+    found = opcheck.run(path, target="ascend-910a")
+    assert found.runs is False
+    assert found.emulation.refusals[0].sites[0].file.endswith("a.ipynb#In[2]")
+
+
+@pytest.mark.slow
+def test_what_takes_too_long_raises_with_what_was_seen(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import torch\nx = torch.ones(2).cuda() + 1\nwhile True: ...\n")
+    with pytest.raises(PartialRunError) as caught:
+        opcheck.run(path, timeout=20)
+    assert (caught.value.run.ending, caught.value.run.used) == (Ending.CUT, True)
+
+
+def test_what_cannot_be_run_is_refused_at_once() -> None:
+    with pytest.raises(SourceError, match=r"cannot read nowhere\.py: No such file"):
+        opcheck.run("nowhere.py")
+    with pytest.raises(UsageError, match="unknown target"):
+        opcheck.run("nowhere.py", target="nobody")
+    with pytest.raises(UsageError, match="not a target"):
+        opcheck.run("nowhere.py", target="Not A Target")
+    with pytest.raises(UsageError, match="not a number above zero: 0"):
+        opcheck.run("nowhere.py", steps=0)
