@@ -168,6 +168,7 @@ def run(
     module: bool = False,
     steps: int | None = None,
     forwards: int | None = None,
+    ranks: int | None = None,
     values: bool = False,
     stop: bool = False,
     as_cuda: bool = True,
@@ -187,6 +188,7 @@ def run(
         module: whether ``path`` names a module, as with ``python -m``.
         steps: end it after so many optimizer steps.
         forwards: end it after so many forward calls of its outermost modules with parameters.
+        ranks: run it as the first of so many processes, whose others are not there.
         values: compute on the host; else only dtypes, shapes and strides are followed.
         stop: raise in the script where the device refuses a call, as the device would; else note
             it and go on.
@@ -204,7 +206,7 @@ def run(
         A script's own exception is not raised here: ``.emulation.error`` and ``.frames`` have it.
 
     Raises:
-        UsageError: no such target; or a number of steps or calls that is not above zero.
+        UsageError: no such target; or a number of steps, calls or ranks that is not above zero.
         SourceError: there is no such script, or it is not a notebook that can be read.
         EmulationError: this torch cannot have such a device.
         PartialRunError: the script's process ended too early, as at ``timeout``; its ``.run`` is
@@ -218,14 +220,14 @@ def run(
     from opcheck.model.target import TargetSpec
     from opcheck.pipeline.database import silent
 
-    for count in (steps, forwards):
+    for count in (steps, forwards, ranks):
         if count is not None and count < 1:
             raise UsageError(Sentence("not a number above zero: {text}", text=count))
     try:
         spec = TargetSpec.parse(target)
     except ValueError as error:
         raise UsageError(sentence_of(error)) from error
-    script = ScriptSpec(os.fspath(path), module, tuple(map(str, argv)))
+    script = ScriptSpec(os.fspath(path), module, tuple(map(str, argv)), processes=ranks or 1)
     request = ScriptRequest(
         script,
         ModelSpec(script.name, schemas=tuple(schemas), timeout=timeout, memory=memory),

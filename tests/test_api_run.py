@@ -33,6 +33,8 @@ def test_a_script_is_run_as_on_the_command_line(tmp_path: Path) -> None:
     assert [line.strip() for line in lines] == ["done"]
     assert opcheck.run(str(path), ["9"], steps=1).ending is Ending.ENOUGH
     failed = opcheck.run(path, ["x"])
+    path.write_text("import os\n\nassert os.environ['WORLD_SIZE'] == '4'\n")
+    assert opcheck.run(path, ranks=4).ending is Ending.RETURNED
     assert (failed.ending, failed.runs) == (Ending.FAILED, None)
     assert failed.emulation.error.startswith("ValueError: invalid literal")
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from msgspec import Struct
 from msgspec.structs import replace
 from torch import nn
@@ -22,6 +23,8 @@ from torch.nn.modules.module import (
 )
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from opcheck.emulate.children import followed
+from opcheck.emulate.launchers import prepare_environment
 from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal, Record
@@ -76,7 +79,9 @@ class _Progress:
 
     def _left(self, module: nn.Module, *_: Any) -> None:
         self._depth = max(self._depth - 1, 0)
-        if not self._depth and next(module.parameters(), None) is not None:
+        if self._depth or torch._C._current_graph_task_id() >= 0:
+            return  # backward computes a checkpointed part once more
+        if next(module.parameters(), None) is not None:
             self.forwards += 1
             self._end(self.forwards, self._most_forwards)
 
@@ -130,21 +135,24 @@ def run_script(
         device = stack.enter_context(emulator)
         if request.as_cuda:
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
+        emulator.device.state.count = request.script.processes
+        stack.enter_context(followed(emulator.device.record))
         stack.enter_context(progress.counting())
         if journal is not None:
             Journal(journal, begun).follow(emulator.device.record)
         begins()
         played = partial(play, emulator.device.record) if play else partial(_run, request.script)
-        ended = _ran(played)
+        ended = _ran(request.script, played)
     return _said(request, begun, emulator, progress, ended, [
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
 
 
-def _ran(play: Callable[[], None]) -> _Ended:
-    """Run the code, and say what came of it."""
+def _ran(script: ScriptSpec, play: Callable[[], None]) -> _Ended:
+    """Run the code of ``script`` as its launcher would, and say what came of it."""
     try:
+        prepare_environment(script)
         play()
     except _Enough:
         return _Ended(Ending.ENOUGH)

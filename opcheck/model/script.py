@@ -13,7 +13,19 @@ from opcheck.model.shown import Shown
 from opcheck.model.target import TargetSpec
 
 SCHEMA = "opcheck.run/1"
-_LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "python", "python3", "ipython")
+ACCELERATE = "accelerate"
+"""It starts one process as Python would."""
+_LAUNCHERS = ("torchrun", ACCELERATE, "deepspeed", "python", "python3", "ipython")
+_BY_MODULE = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torch.distributed.launch",
+    "accelerate.commands.launch": ACCELERATE,
+    "deepspeed.launcher.runner": "deepspeed",
+}
+"""Launchers that Python runs as modules."""
+_RANK_GIVEN = {"deepspeed": "--local_rank=0", "torch.distributed.launch": "--local-rank=0"}
+"""What launchers hand the script before its own arguments."""
+_NOT_GIVEN = ("--no_local_rank", "--use-env", "--use_env")
 _NOTEBOOK = ".ipynb"
 _MODULE = ("-m", "--module")
 _PROCESSES = ("nproc-per-node", "num-processes", "num-gpus", "nnodes", "num-nodes")
@@ -31,6 +43,8 @@ class ScriptSpec(Struct, frozen=True):
     """The script's own arguments."""
     launcher: str = ""
     """The program that was to start it: ``torchrun``; "" for none but Python."""
+    options: tuple[str, ...] = ()
+    """The launcher's own arguments."""
     processes: int = 1
     """How many processes the launcher was to start."""
 
@@ -47,6 +61,11 @@ class ScriptSpec(Struct, frozen=True):
         """What a shell would be given after ``python``."""
         return (*(["-m"] if self.module else []), self.name, *self.argv)
 
+    @property
+    def grouped(self) -> bool:
+        """Whether what starts it says in the environment which of how many processes it is."""
+        return self.processes > 1 or self.launcher not in ("", ACCELERATE)
+
     @staticmethod
     def parse(words: Sequence[str], *, module: bool = False) -> "ScriptSpec":
         """Read a script with its arguments, or the command line of a launcher with both.
@@ -60,6 +79,11 @@ class ScriptSpec(Struct, frozen=True):
         launcher = name.replace("\\", "/").rpartition("/")[2]
         if launcher not in _LAUNCHERS:
             return ScriptSpec(name, False, tuple(rest))
+        return ScriptSpec._launched(launcher, rest)
+
+    @staticmethod
+    def _launched(launcher: str, rest: Sequence[str]) -> "ScriptSpec":
+        """Read what follows a launcher on its command line."""
         place = next((i for i, word in enumerate(rest) if _begins(word)), None)
         if place is None or (rest[place] in _MODULE and place + 1 == len(rest)):
             raise UsageError(
@@ -68,10 +92,14 @@ class ScriptSpec(Struct, frozen=True):
             )
         by_module = rest[place] in _MODULE
         start = place + by_module
-        own = "" if "python" in launcher else launcher
-        return ScriptSpec(
-            rest[start], by_module, tuple(rest[start + 1 :]), own, _processes(rest[:place])
-        )
+        script, argv, options = rest[start], tuple(rest[start + 1 :]), tuple(rest[:place])
+        if "python" in launcher:
+            if by_module and script in _BY_MODULE:
+                return ScriptSpec._launched(_BY_MODULE[script], argv)
+            return ScriptSpec(script, by_module, argv)
+        if launcher in _RANK_GIVEN and not set(options) & set(_NOT_GIVEN):
+            argv = (_RANK_GIVEN[launcher], *argv)
+        return ScriptSpec(script, by_module, argv, launcher, options, _processes(options))
 
 
 def _begins(word: str) -> bool:

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from opcheck.app import model_options, options
 from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
@@ -85,6 +86,16 @@ Steps = Annotated[
         show_default="when it is done",
     ),
 ]
+Ranks = Annotated[
+    int | None,
+    typer.Option(
+        "--ranks",
+        parser=_count,
+        metavar="N",
+        help="Run it as the first of so many processes, whose others are not there.",
+        show_default="as its launcher says",
+    ),
+]
 Forwards = Annotated[
     int | None,
     typer.Option(
@@ -120,6 +131,7 @@ def run(
     module: Module = False,
     steps: Steps = None,
     forwards: Forwards = None,
+    ranks: Ranks = None,
     values: Values = False,
     stop: Stop = False,
     as_cuda: AsCuda = True,
@@ -140,6 +152,8 @@ def run(
     detail = Detail(verbose, quiet, explain, top)
     view, out = command_view("run", format), Output(output)
     script = ScriptSpec.parse(words, module=module)
+    if ranks is not None:
+        script = replace(script, processes=ranks)
     request = ScriptRequest(
         script,
         ModelSpec(script.name, schemas=tuple(schemas or ()), timeout=timeout, memory=memory),

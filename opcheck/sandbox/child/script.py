@@ -1,6 +1,5 @@
 """A script in the worker: what its imports find, where it stands, and what is said of it."""
 
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,6 @@ _NO_OVERLAY = (
     "this system has no mount namespaces for a process like this one: what the script writes is "
     "refused; --write lets it through"
 )
-_ADDRESS = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
 
 
 def run(
@@ -35,18 +33,18 @@ def run(
     refusals.watch_torch()
     from opcheck.emulate.cells import run_notebook  # needs torch
     from opcheck.emulate.script import run_script
-    from opcheck.source.building import processes
+    from opcheck.source.building import absent_weights, processes
     from opcheck.trace.running import eager
 
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values)
-    _launched(request)
+    sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
         absent = stand_ins.notes() if stand_ins is not None else ()
-        return (*absent, *processes.notes(), *refusals.notes, *why)
+        return (*absent, *processes.notes(), *absent_weights.notes(), *refusals.notes, *why)
 
     return run_script(
         request,
@@ -58,13 +56,3 @@ def run(
         journal=process.journal(0),
         play=partial(run_notebook, script, cells) if script.notebook else None,
     )
-
-
-def _launched(request: ScriptRequest) -> None:
-    """Have the environment be what a launcher gives the first of its processes."""
-    sys.orig_argv[1:] = request.script.command
-    if not request.script.launcher:
-        return
-    count = str(request.script.processes)
-    numbers = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
-    os.environ.update({**numbers, **_ADDRESS})
