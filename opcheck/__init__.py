@@ -173,6 +173,7 @@ def run(
     stop: bool = False,
     as_cuda: bool = True,
     write: bool = False,
+    data: str = "none",
     output: Callable[[str], None] | None = None,
     databases: Sequence[str] = (),
     schemas: Sequence[str] = (),
@@ -194,6 +195,7 @@ def run(
             it and go on.
         as_cuda: take ``cuda`` for the device.
         write: let what the script writes through; else only the script sees it.
+        data: ``"fake"``: random images stand for data sets of torchvision that are not here.
         output: called with each line that the script prints; None: nobody sees them.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
         schemas: files with operator schemas of libraries that are not installed.
@@ -206,7 +208,8 @@ def run(
         A script's own exception is not raised here: ``.emulation.error`` and ``.frames`` have it.
 
     Raises:
-        UsageError: no such target; or a number of steps, calls or ranks that is not above zero.
+        UsageError: no such target; no such ``data``; or a number of steps, calls or ranks that is
+            not above zero.
         SourceError: there is no such script, or it is not a notebook that can be read.
         EmulationError: this torch cannot have such a device.
         PartialRunError: the script's process ended too early, as at ``timeout``; its ``.run`` is
@@ -216,13 +219,17 @@ def run(
     from opcheck.commands.run.answer import run as ran
     from opcheck.errors import UsageError
     from opcheck.model.request import ModelSpec
-    from opcheck.model.script import ScriptRequest, ScriptSpec
+    from opcheck.model.script import Data, ScriptRequest, ScriptSpec
     from opcheck.model.target import TargetSpec
     from opcheck.pipeline.database import silent
 
     for count in (steps, forwards, ranks):
         if count is not None and count < 1:
             raise UsageError(Sentence("not a number above zero: {text}", text=count))
+    if data not in tuple(Data):
+        raise UsageError(
+            Sentence("not one of {list}: {text}", list=", ".join(Data), text=repr(data))
+        )
     try:
         spec = TargetSpec.parse(target)
     except ValueError as error:
@@ -238,6 +245,7 @@ def run(
         steps=steps,
         forwards=forwards,
         write=write,
+        data=Data(data),
         databases=tuple(map(str, databases)),
     )
     return ran(request, output=output or silent)
