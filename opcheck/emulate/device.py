@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -34,7 +34,6 @@ from opcheck.resolve.launches import judged
 from opcheck.resolve.resolution import Resolution
 from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.calls.launches import launch_of
-from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.state import DeviceState
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
@@ -46,6 +45,15 @@ from opcheck.trace.torch_internals.dispatcher import at_key, overload_named, run
 from opcheck.trace.torch_internals.modes import switched_off
 
 _CPU = torch._C.DispatchKey.CPU
+
+
+class Followed(Protocol):
+    """What follows the modules of a model or of a script."""
+
+    current: str
+    """Path of the innermost running module, layer numbers as ``*``; "" outside of any."""
+    failed: str
+    """Path of the innermost module that an exception left."""
 
 
 class _Quiet(threading.local):
@@ -74,8 +82,8 @@ class Device:
         self.record = Record(self._site)
         self.assumed = False
         """Whether Python was given a number that is not known without data."""
-        self.modules: ModuleStack | None = None
-        """Follows the model's modules, if whoever runs the model tells."""
+        self.modules: Followed | None = None
+        """Follows modules, if whoever runs them tells."""
         self.state = DeviceState(
             device.type,
             available=lambda: True,

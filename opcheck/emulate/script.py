@@ -24,6 +24,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
+from opcheck.emulate.script_modules import ScriptModules
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
@@ -122,16 +123,19 @@ def run_script(
     begun = beginning(target, matrix, model, values=request.values)
     emulator = Emulator(matrix, values=request.values, stop=request.stop)
     progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
+    modules = ScriptModules()
     with ExitStack() as stack:
         device = stack.enter_context(emulator)
         if request.as_cuda:
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
+        emulator.device.modules = modules
+        stack.enter_context(modules.watching())
         stack.enter_context(progress.counting())
         if journal is not None:
             Journal(journal, begun).follow(emulator.device.record)
         begins()
         ended = _ran(request.script)
-    return _said(request, begun, emulator, progress, ended, [
+    return _said(request, begun, emulator, progress, modules, ended, [
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
@@ -183,6 +187,7 @@ def _said(
     begun: Emulation,
     emulator: Emulator,
     progress: _Progress,
+    modules: ScriptModules,
     ended: _Ended,
     notes: Sequence[str],
 ) -> ScriptRun:
@@ -194,7 +199,7 @@ def _said(
     caught = {
         site for item in refusals if request.stop for site in item.sites if item not in refused
     }
-    place = Site("", *from_error(error)) if error is not None else None
+    place = None if error is None else Site(modules.failed_with(error), *from_error(error))
     trained = any(count.phase is not Phase.FORWARD for count in emulator.kernels)
     emulation = replace(
         with_what_was_asked(begun, emulator),

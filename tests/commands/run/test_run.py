@@ -163,6 +163,39 @@ def test_what_the_device_refuses_is_told_with_its_line(tmp_path: Path) -> None:
     assert done.exit_code == ExitCode.GATE
 
 
+IN_MODULES = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        if x.shape[0] > 2:
+            raise ValueError("too many")
+        return torch.special.i0(self.fc(x))
+
+
+model = nn.Sequential(Block(), Block()).cuda()
+model(torch.ones(2, 4, device="cuda"))
+torch.special.i0(torch.ones(2, 4, device="cuda"))
+model(torch.ones(3, 4, device="cuda"))
+"""
+
+
+@pytest.mark.slow
+def test_a_call_is_told_with_the_module_that_makes_it(tmp_path: Path) -> None:
+    found = ran(tmp_path, IN_MODULES)
+    (calls,) = found.emulation.host_calls
+    assert [(site.module, site.line) for site in calls.sites] == [("", 18), ("Sequential.*", 13)]
+    error = found.emulation.error_site
+    assert error is not None
+    assert (error.module, error.line) == ("Sequential.*", 12)
+
+
 WRITES = """\
 import os
 import pathlib
