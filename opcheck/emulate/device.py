@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,6 +34,7 @@ from opcheck.resolve.launches import judged
 from opcheck.resolve.resolution import Resolution
 from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.calls.launches import launch_of
+from opcheck.trace.calls.modules import Followed
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.state import DeviceState
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
@@ -45,15 +46,6 @@ from opcheck.trace.torch_internals.dispatcher import at_key, overload_named, run
 from opcheck.trace.torch_internals.modes import switched_off
 
 _CPU = torch._C.DispatchKey.CPU
-
-
-class Followed(Protocol):
-    """What follows the modules of a model or of a script."""
-
-    current: str
-    """Path of the innermost running module, layer numbers as ``*``; "" outside of any."""
-    failed: str
-    """Path of the innermost module that an exception left."""
 
 
 class _Quiet(threading.local):

@@ -28,7 +28,7 @@ from opcheck.emulate.script_modules import ScriptModules
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.report import ModelInfo
+from opcheck.model.report import SCRIPT, ModelInfo
 from opcheck.model.script import Ending, Frame, ScriptRequest, ScriptRun, ScriptSpec
 from opcheck.model.target import Target
 from opcheck.model.trace import Phase
@@ -119,7 +119,7 @@ def run_script(
         EmulationError: this process or this torch cannot have the device.
     """
     prepared(target.device_type)
-    model = ModelInfo(request.script.name, "script", digest)
+    model = ModelInfo(request.script.name, SCRIPT, digest)
     begun = beginning(target, matrix, model, values=request.values)
     emulator = Emulator(matrix, values=request.values, stop=request.stop)
     progress, met = _Progress(request.steps, request.forwards), dict[str, None]()

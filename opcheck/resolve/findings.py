@@ -126,7 +126,7 @@ def _finding(trace: Trace, members: list[ResolvedCall], walk: Walk | None) -> Fi
     for member in members:
         evidence.update(dict.fromkeys(member.resolution.evidence))
     return Finding(
-        id=_identity(op, resolution.code, phase, *signatures, "|", *modules),
+        id=identity(op, resolution.code, phase, *signatures, "|", *modules),
         op=op,
         verdict=resolution.verdict,
         confidence=max((m.resolution.confidence for m in members), key=lambda c: c.rank),
@@ -139,7 +139,7 @@ def _finding(trace: Trace, members: list[ResolvedCall], walk: Walk | None) -> Fi
     )
 
 
-def _identity(*parts: str) -> str:
+def identity(*parts: str) -> str:
     """12 hex digits that stay the same when lines move."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
@@ -260,11 +260,15 @@ _STAND_IN_TRAINING = Sentence(
 )
 
 
-def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
+def of_target(matrix: SupportMatrix, torch_version: str, done: str) -> list[Reason]:
+    """What is said of a target whatever is ``traced`` or ``run`` on it (``done``)."""
     told = [Reason(a.code, sentence(a, (), matrix.target.chip)) for a in matrix.advisories]
-    differs = torch_differs(trace.torch_version, matrix, "traced")
-    if differs:
-        told.append(Reason("torch-differs", differs))
+    differs = torch_differs(torch_version, matrix, done)
+    return [*told, Reason("torch-differs", differs)] if differs else told
+
+
+def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
+    told = of_target(matrix, trace.torch_version, "traced")
     if trace.older is not None:
         told.append(Reason("traced-as-older-torch", traced_as_older(trace.older, matrix)))
     told += compiled.told(trace, matrix)

@@ -54,7 +54,7 @@ def test_the_innermost_module_that_an_exception_left_is_known() -> None:
         with pytest.raises(ValueError) as caught:
             model(ones(2))
         try:
-            {}["other"]
+            dict[str, str]()["other"]
         except KeyError as error:
             nn.Linear(2, 2)(ones(2))  # while another one is handled
             other = error

@@ -39,6 +39,7 @@ NOT_SAID = (
     "views/terminal/groups.py",
     "views/html/template.py",
     "commands/gate/views/sarif.py",
+    "commands/run/views/sarif.py",
     "commands/gate/views/csv.py",
     "commands/fleet/views/csv.py",
 )

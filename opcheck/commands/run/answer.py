@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from opcheck.errors import SourceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.lang.sentence import Sentence
-from opcheck.model.script import ScriptRequest, ScriptRun
+from opcheck.model.script import PartialRunError, ScriptRequest, ScriptRun
 from opcheck.pipeline.database import Progress, open_database, silent
+from opcheck.resolve.basis import basis_of
 
 
 def run(
@@ -27,10 +30,16 @@ def run(
     from opcheck.sandbox.parent import run as worker
 
     database = open_database(request.databases)
-    require_emulated(database.matrix(database.resolve(request.target)))
+    matrix = database.matrix(database.resolve(request.target))
+    require_emulated(matrix)
     if not request.script.module:
         _require_file(request.script.name)
-    return worker.script(request, progress=progress, output=output)
+    try:
+        found = worker.script(request, progress=progress, output=output)
+    except PartialRunError as error:
+        error.run = replace(error.run, basis=basis_of(error.run.emulation, matrix))
+        raise
+    return replace(found, basis=basis_of(found.emulation, matrix))
 
 
 def _require_file(name: str) -> None:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,15 @@ _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
 def pattern(path: str) -> str:
     """A module path with its numbers as ``*``: ``layers.3.attn`` -> ``layers.*.attn``."""
     return _NUMBER.sub("*", path)
+
+
+class Followed(Protocol):
+    """What follows the modules of a model or of a script."""
+
+    current: str
+    """Path of the innermost running module, layer numbers as ``*``; "" outside of any."""
+    failed: str
+    """Path of the innermost module that an exception left."""
 
 
 class ModuleStack:
