@@ -21,6 +21,7 @@ from torch.nn.modules.module import (
 )
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from opcheck.emulate.kept_calls import KeptCalls
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
@@ -103,6 +104,7 @@ def run_script(
     begins: Callable[[], None],
     notes: Callable[[], Sequence[str]],
     journal: Path | None = None,
+    kept: KeptCalls | None = None,
 ) -> ScriptRun:
     """Run the script that ``request`` names, in this process and for good: it may leave anything.
 
@@ -114,6 +116,7 @@ def run_script(
         begins: called once the device is open.
         notes: asked in the end for what is to be said of the run.
         journal: the file to follow the run in.
+        kept: gets the calls that the device does not take.
 
     Raises:
         EmulationError: this process or this torch cannot have the device.
@@ -128,7 +131,7 @@ def run_script(
         device = stack.enter_context(emulator)
         if request.as_cuda:
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
-        emulator.device.modules = modules
+        emulator.device.modules, emulator.device.kept = modules, kept
         stack.enter_context(modules.watching())
         stack.enter_context(progress.counting())
         if journal is not None:

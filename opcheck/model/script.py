@@ -8,7 +8,7 @@ from msgspec import Struct
 from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, Site
-from opcheck.model.report import Reason
+from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Evidence
@@ -104,6 +104,8 @@ class ScriptRequest(Struct, frozen=True):
     """After how many forward calls of its outermost modules; None: it is not."""
     write: bool = False
     """Whether what it writes stays."""
+    plan: bool = False
+    """Whether to look for another way for what the device does not take."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
 
@@ -188,6 +190,8 @@ class ScriptRun(Struct, frozen=True):
     writes: tuple[Write, ...] = ()
     """What it wrote that nobody but itself saw, sorted; () where it was let through."""
     basis: Basis = Basis()
+    plan: tuple[Finding, ...] | None = None
+    """The calls that the device did not take, with a way for each; None unless asked for."""
 
     @property
     def used(self) -> bool:

@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Caution, Emulation, HostCalls, Refusal
+from opcheck.model.plan import Declined, Suggestion
 from opcheck.model.report import (
     Finding,
     KernelCount,
@@ -20,7 +23,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import RUN_ENDED, Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import identity
-from opcheck.resolve.resolution import REGISTERED
+from opcheck.resolve.resolution import PLAIN, REGISTERED
 
 _Calls = Refusal | HostCalls | Caution
 _Facts = Mapping[tuple[str, str], Fact]
@@ -81,6 +84,11 @@ def _target(found: ScriptRun) -> TargetReport:
 
 def _findings(found: ScriptRun) -> Iterator[Finding]:
     """One for each overload, phase and reason; what has a kernel and no catch has no place."""
+    for finding in _without_plan(found):
+        yield _with_plan(finding, found.plan or ())
+
+
+def _without_plan(found: ScriptRun) -> Iterator[Finding]:
     emulation = found.emulation
     facts = {(fact.op, fact.code): fact for fact in found.basis.facts}
     told: Counter[tuple[str, Phase]] = Counter()
@@ -99,6 +107,28 @@ def _findings(found: ScriptRun) -> Iterator[Finding]:
         plain = kernel.count - told[kernel.op, kernel.phase]
         if plain > 0:
             yield _plain(kernel, plain)
+
+
+def _with_plan(finding: Finding, plan: Sequence[Finding]) -> Finding:
+    """The same finding with what was found for such calls, and the places that it holds for."""
+    if finding.reason.code in PLAIN:
+        return finding
+    ways: dict[Suggestion, None] = {}
+    declined: dict[Declined, None] = {}
+    for one in plan:
+        if (one.op, one.phase) != (finding.op, finding.phase):
+            continue
+        for way in one.suggestions:
+            lines = {_line(one.uses[i]) for i in way.places}
+            places = tuple(i for i, use in enumerate(finding.uses) if _line(use) in lines)
+            if places:
+                ways[replace(way, places=places)] = None
+        declined.update(dict.fromkeys(one.declined))
+    return replace(finding, suggestions=tuple(ways), declined=tuple(declined))
+
+
+def _line(place: Place) -> tuple[str, str, int]:
+    return place.module, place.file, place.line
 
 
 def _alike(calls: Sequence[_Calls]) -> list[list[_Calls]]:

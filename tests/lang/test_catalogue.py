@@ -30,6 +30,7 @@ TOLD = (
     "views/markdown_text.py",
     "commands/fleet/html",
     "commands/gate/sentences.py",
+    "commands/run/sentences.py",
     *(f"commands/{path.parent.name}/{path.name}" for path in COMMANDS.glob("*/terminal*")),
     *(f"commands/{path.parent.name}/{path.name}" for path in COMMANDS.glob("*/views")),
     "resolve",

@@ -103,6 +103,14 @@ Write = Annotated[
         show_default="only itself sees it",
     ),
 ]
+Plan = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Look for the cheapest fix for each call that leaves the device or is refused.",
+        show_default="no",
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(
@@ -124,6 +132,7 @@ def run(
     stop: Stop = False,
     as_cuda: AsCuda = True,
     write: Write = False,
+    plan: Plan = False,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     format: Annotated[str, options.format_of("run")] = "text",
@@ -150,6 +159,7 @@ def run(
         steps=steps,
         forwards=forwards,
         write=write,
+        plan=plan,
         databases=tuple(database or ()),
     )
     try:

@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
@@ -29,7 +31,9 @@ def run(
     target = database.resolve(request.target)
     leave_compiler_out()
     refusals.watch_torch()
-    from opcheck.emulate.script import run_script  # needs torch
+    from opcheck.emulate.kept_calls import KeptCalls  # needs torch
+    from opcheck.emulate.script import run_script
+    from opcheck.sandbox.child.script_plan import planned_calls
     from opcheck.source.building import processes
     from opcheck.trace.running import eager
 
@@ -43,15 +47,22 @@ def run(
         absent = stand_ins.notes() if stand_ins is not None else ()
         return (*absent, *processes.notes(), *refusals.notes, *why)
 
-    return run_script(
+    kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
+    found = run_script(
         request,
         target,
-        database.matrix(target),
+        matrix,
         digest="" if request.script.module else digest_of_file(Path(request.script.name)),
         begins=lambda: process.begin("emulate", doing),
         notes=notes,
         journal=process.journal(0),
+        kept=kept,
     )
+    if kept is None:
+        return found
+    process.begin("emulate", Sentence("looking for fixes on {target}", target=target))
+    remedies, trained = database.remedies(target), found.emulation.mode == "train"
+    return replace(found, plan=planned_calls(kept, matrix, remedies, trained=trained))
 
 
 def _launched(request: ScriptRequest) -> None:

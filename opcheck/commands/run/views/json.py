@@ -30,6 +30,7 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
             "frames": list(map(_frame, found.frames)),
             "caught": list(map(site_value, found.caught)),
             "writes": [{"path": item.path, "bytes": item.nbytes} for item in found.writes],
+            "planned": found.plan is not None,
             "emulation": emulation_document(arranged_emulation(found.emulation)),
             "report": report_document(arranged(report_of_script(found))),
         }

@@ -3,14 +3,16 @@
 from opcheck.commands.run import sentences
 from opcheck.lang.sentence import Sentence
 from opcheck.model.script import Ending, ScriptRun
+from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.formats import PLAIN, Page
-from opcheck.views.order import arranged_emulation
+from opcheck.views.order import arranged, arranged_emulation
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Canvas, phrase, split
 from opcheck.views.terminal.emulation import write_footer, write_how, write_sections
 from opcheck.views.terminal.findings import ROWS
 from opcheck.views.terminal.head import mark, unbroken
 from opcheck.views.terminal.notation import plural
+from opcheck.views.terminal.plan import write_ways
 from opcheck.views.terminal.sections import write_heading
 
 
@@ -28,6 +30,8 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
         canvas.flow(split(said, "yellow"), 2)
     _write_how(canvas, found)
     write_sections(canvas, emulation)
+    if found.plan is not None:
+        write_ways(canvas, arranged(report_of_script(found)).targets[0])
     _write_writes(canvas, found)
     write_footer(canvas, emulation)
     return canvas.text()
