@@ -8,7 +8,7 @@ from opcheck.app import model_options, options
 from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
-from opcheck.app.output import Output
+from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, forward_output
 from opcheck.errors import ExitCode
 from opcheck.lang.sentence import Sentence
@@ -20,7 +20,7 @@ from opcheck.model.script import (
     ScriptRun,
     ScriptSpec,
 )
-from opcheck.views.formats import command_view
+from opcheck.views.formats import command_formats
 
 
 class Command(ModelCommand):
@@ -111,6 +111,7 @@ Plan = Annotated[
         show_default="no",
     ),
 ]
+Formats = Annotated[list[str] | None, options.several_formats(command_formats("run"))]
 Timeout = Annotated[
     float | None,
     typer.Option(
@@ -135,7 +136,7 @@ def run(
     plan: Plan = False,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
-    format: Annotated[str, options.format_of("run")] = "text",
+    format: Formats = None,
     output: options.OutputFile = None,
     timeout: Timeout = None,
     memory: model_options.Memory = None,
@@ -147,7 +148,7 @@ def run(
     from opcheck.commands.run import answer
 
     detail = Detail(verbose, quiet, explain, top)
-    view, out = command_view("run", format), Output(output)
+    out = Outputs(format, output, detail, "run")
     script = ScriptSpec.parse(words, module=module)
     request = ScriptRequest(
         script,
@@ -166,9 +167,9 @@ def run(
         with Progress(quiet) as progress:
             found = answer.run(request, progress, forward_output)
     except PartialRunError as error:
-        out.write(view.render(error.run, out.page(detail)))
+        out.write(error.run)
         raise
-    out.write(view.render(found, out.page(detail)))
+    out.write(found)
     raise typer.Exit(_exit_code(request, found))
 
 

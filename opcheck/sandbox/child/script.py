@@ -33,7 +33,7 @@ def run(
     refusals.watch_torch()
     from opcheck.emulate.kept_calls import KeptCalls  # needs torch
     from opcheck.emulate.script import run_script
-    from opcheck.sandbox.child.script_plan import planned_calls
+    from opcheck.emulate.script_plan import planned_calls
     from opcheck.source.building import processes
     from opcheck.trace.running import eager
 
