@@ -18,6 +18,7 @@ from torch.nn.modules.module import (
 
 from opcheck.trace.calls.modules import COMPILED, pattern
 
+_PARALLEL = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 _Named = tuple["weakref.ref[nn.Module]", str]
 
 
@@ -75,7 +76,23 @@ class ScriptModules:
 
     def _add(self, root: nn.Module) -> None:
         """Name a module and all that it holds; what was a root before is a part from here on."""
-        top = type(getattr(root, COMPILED, root)).__name__
-        for path, module in root.named_modules():
-            parts = [part for part in path.split(".") if part and part != COMPILED]
-            self._names[id(module)] = weakref.ref(module), ".".join([top, *map(pattern, parts)])
+        held, wrappers = _unwrapped(root)
+        top = type(held).__name__
+        for wrapper in wrappers:
+            self._names[id(wrapper)] = weakref.ref(wrapper), top
+        for path, module in held.named_modules():
+            parts = [pattern(part) for part in path.split(".") if part and part != COMPILED]
+            self._names[id(module)] = weakref.ref(module), ".".join([top, *parts])
+
+
+def _unwrapped(module: nn.Module) -> tuple[nn.Module, list[nn.Module]]:
+    """What ``torch.compile`` and data parallelism wrap, and the wrappers, outermost first."""
+    wrappers: list[nn.Module] = []
+    while True:
+        wrapped = (
+            module.module if isinstance(module, _PARALLEL) else getattr(module, COMPILED, None)
+        )
+        if not isinstance(wrapped, nn.Module):
+            return module, wrappers
+        wrappers.append(module)
+        module = wrapped

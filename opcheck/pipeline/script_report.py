@@ -20,9 +20,9 @@ from opcheck.model.report import (
 )
 from opcheck.model.script import Ending, Fact, ScriptRun
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import RUN_ENDED, Gap, Phase
+from opcheck.model.trace import RUN_ENDED, Gap, OpName, Phase
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.findings import identity
+from opcheck.resolve.findings import identity, outside
 from opcheck.resolve.resolution import PLAIN, REGISTERED
 
 _Calls = Refusal | HostCalls | Caution
@@ -162,7 +162,8 @@ def _places(calls: Sequence[_Calls]) -> tuple[Place, ...]:
     for item in calls:
         each = item.counts or (1,) * len(item.sites)  # how many of each is not known
         for site, count in zip(item.sites, each, strict=True):
-            counts[site.module, site.file, site.line] += count
+            module = site.module or outside(OpName.parse(item.op), item.phase, site.file)
+            counts[module, site.file, site.line] += count
     return tuple(Place(*site, (), (), count) for site, count in sorted(counts.items()))
 
 

@@ -20,7 +20,7 @@ from opcheck.model.report import (
     TargetReport,
 )
 from opcheck.model.request import OPTIMIZER, WRAPPER
-from opcheck.model.trace import Kernel, Node, Phase, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Kernel, Node, OpName, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve import compiled, launches
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
@@ -149,7 +149,7 @@ def _places(trace: Trace, members: Iterable[ResolvedCall]) -> tuple[Place, ...]:
     for call in members:
         use = call.use
         inputs = tuple(argument_text(n, v) for n, v in call.node.arguments)
-        module = use.module or _outside(trace, use)
+        module = use.module or outside(call.node.op, use.phase, use.file)
         key = (module, use.file, use.line, inputs, tuple(sorted(call.resolution.leaves)))
         counts[key] += use.count
     return tuple(
@@ -158,12 +158,12 @@ def _places(trace: Trace, members: Iterable[ResolvedCall]) -> tuple[Place, ...]:
     )
 
 
-def _outside(trace: Trace, use: Use) -> str:
-    """What makes a call that no module and no line of the user's makes."""
-    if use.phase is Phase.OPTIMIZER:
+def outside(op: OpName, phase: Phase, file: str) -> str:
+    """What makes a call that no module and no line of the user's (``file``) makes."""
+    if phase is Phase.OPTIMIZER:
         return OPTIMIZER
-    sent = trace.nodes[use.node].op.namespace.endswith(("c10d", "c10d_functional"))
-    return WRAPPER if sent and not use.file else ""
+    sent = op.namespace.endswith(("c10d", "c10d_functional"))
+    return WRAPPER if sent and not file else ""
 
 
 def argument_text(name: str, value: Value) -> str:

@@ -34,6 +34,14 @@ def test_a_module_is_named_from_the_outermost_one_that_is_called() -> None:
     assert seen[-1] == ""
 
 
+def test_what_wraps_a_model_is_no_part_of_its_name() -> None:
+    modules, seen = ScriptModules(), list[str]()
+    model = nn.Sequential(Part(lambda: seen.append(modules.current)))
+    with modules.watching():
+        nn.DataParallel(model)(ones(2))
+    assert seen == ["Sequential.*"]
+
+
 def test_what_is_added_to_a_module_later_counts_as_it() -> None:
     modules, seen = ScriptModules(), list[str]()
     model = nn.Sequential(nn.Linear(2, 2))
