@@ -111,6 +111,14 @@ def _processes(options: Sequence[str]) -> int:
     return max(found, 1)
 
 
+class Data(StrEnum):
+    """What a script finds in place of data sets that are not here."""
+
+    NONE = "none"
+    FAKE = "fake"
+    """Random images, for those of torchvision."""
+
+
 class ScriptRequest(Struct, frozen=True):
     """One script to run on one emulated device."""
 
@@ -130,6 +138,8 @@ class ScriptRequest(Struct, frozen=True):
     """After how many forward calls of its outermost modules; None: it is not."""
     write: bool = False
     """Whether what it writes stays."""
+    data: Data = Data.NONE
+    """What stands for data sets that are not here."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
 

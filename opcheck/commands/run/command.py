@@ -15,6 +15,7 @@ from opcheck.errors import ExitCode
 from opcheck.lang.sentence import Sentence
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
+    Data,
     Ending,
     PartialRunError,
     ScriptRequest,
@@ -40,6 +41,13 @@ def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > len("100000000") or not int(text):
         raise typer.BadParameter(Sentence("not a number above zero: {text}", text=repr(text[:40])))
     return int(text)
+
+
+def _data(text: str) -> Data:
+    if text in tuple(Data):
+        return Data(text)
+    told = Sentence("not one of {list}: {text}", list=", ".join(Data), text=repr(text[:40]))
+    raise typer.BadParameter(told)
 
 
 Words = Annotated[
@@ -106,6 +114,16 @@ Forwards = Annotated[
         show_default="when it is done",
     ),
 ]
+Stands = Annotated[
+    Data,
+    typer.Option(
+        "--data",
+        parser=_data,
+        metavar="fake",
+        help="Have random images stand for data sets of torchvision that are not here.",
+        show_default="a data set that is not here is an error",
+    ),
+]
 Write = Annotated[
     bool,
     typer.Option(
@@ -135,6 +153,7 @@ def run(
     values: Values = False,
     stop: Stop = False,
     as_cuda: AsCuda = True,
+    data: Stands = Data.NONE,
     write: Write = False,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
@@ -164,6 +183,7 @@ def run(
         steps=steps,
         forwards=forwards,
         write=write,
+        data=data,
         databases=tuple(database or ()),
     )
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
-from opcheck.model.script import ScriptRequest, ScriptRun
+from opcheck.model.script import Data, ScriptRequest, ScriptRun
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
@@ -28,18 +28,20 @@ def run(
     leave_compiler_out()
     refusals.watch_torch()
     from opcheck.emulate.script import run_script  # needs torch
-    from opcheck.source.building import absent_weights, processes
+    from opcheck.source.building import absent_weights, fake_data, processes
     from opcheck.trace.running import eager
 
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values)
+    fake_data.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
         absent = stand_ins.notes() if stand_ins is not None else ()
-        return (*absent, *processes.notes(), *absent_weights.notes(), *refusals.notes, *why)
+        stands = (*absent, *absent_weights.notes(), *fake_data.notes())
+        return (*stands, *processes.notes(), *refusals.notes, *why)
 
     return run_script(
         request,
