@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
 from msgspec import Struct
 from msgspec.structs import replace
 from torch import nn
@@ -21,7 +22,9 @@ from torch.nn.modules.module import (
 )
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from opcheck.emulate.children import followed
 from opcheck.emulate.kept_calls import KeptCalls
+from opcheck.emulate.launchers import prepare_environment
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
@@ -77,7 +80,9 @@ class _Progress:
 
     def _left(self, module: nn.Module, *_: Any) -> None:
         self._depth = max(self._depth - 1, 0)
-        if not self._depth and next(module.parameters(), None) is not None:
+        if self._depth or torch._C._current_graph_task_id() >= 0:
+            return  # backward computes a checkpointed part once more
+        if next(module.parameters(), None) is not None:
             self.forwards += 1
             self._end(self.forwards, self._most_forwards)
 
@@ -133,6 +138,8 @@ def run_script(
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
         emulator.device.modules, emulator.device.kept = modules, kept
         stack.enter_context(modules.watching())
+        emulator.device.state.count = request.script.processes
+        stack.enter_context(followed(emulator.device.record))
         stack.enter_context(progress.counting())
         if journal is not None:
             Journal(journal, begun).follow(emulator.device.record)
@@ -147,6 +154,7 @@ def run_script(
 def _ran(script: ScriptSpec) -> _Ended:
     """Run it as Python would, and say what came of it."""
     try:
+        prepare_environment(script)
         _run(script)
     except _Enough:
         return _Ended(Ending.ENOUGH)

@@ -14,7 +14,19 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Evidence
 
 SCHEMA = "opcheck.run/1"
-_LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "python", "python3")
+ACCELERATE = "accelerate"
+"""It starts one process as Python would."""
+_LAUNCHERS = ("torchrun", ACCELERATE, "deepspeed", "python", "python3")
+_BY_MODULE = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torch.distributed.launch",
+    "accelerate.commands.launch": ACCELERATE,
+    "deepspeed.launcher.runner": "deepspeed",
+}
+"""Launchers that Python runs as modules."""
+_RANK_GIVEN = {"deepspeed": "--local_rank=0", "torch.distributed.launch": "--local-rank=0"}
+"""What launchers hand the script before its own arguments."""
+_NOT_GIVEN = ("--no_local_rank", "--use-env", "--use_env")
 _MODULE = ("-m", "--module")
 _PROCESSES = ("nproc-per-node", "num-processes", "num-gpus", "nnodes", "num-nodes")
 """Options of launchers that say how many processes there are."""
@@ -31,6 +43,8 @@ class ScriptSpec(Struct, frozen=True):
     """The script's own arguments."""
     launcher: str = ""
     """The program that was to start it: ``torchrun``; "" for none but Python."""
+    options: tuple[str, ...] = ()
+    """The launcher's own arguments."""
     processes: int = 1
     """How many processes the launcher was to start."""
 
@@ -41,6 +55,11 @@ class ScriptSpec(Struct, frozen=True):
     def command(self) -> tuple[str, ...]:
         """What a shell would be given after ``python``."""
         return (*(["-m"] if self.module else []), self.name, *self.argv)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether what starts it says in the environment which of how many processes it is."""
+        return self.processes > 1 or self.launcher not in ("", ACCELERATE)
 
     @staticmethod
     def parse(words: Sequence[str], *, module: bool = False) -> "ScriptSpec":
@@ -55,6 +74,11 @@ class ScriptSpec(Struct, frozen=True):
         launcher = name.replace("\\", "/").rpartition("/")[2]
         if launcher not in _LAUNCHERS:
             return ScriptSpec(name, False, tuple(rest))
+        return ScriptSpec._launched(launcher, rest)
+
+    @staticmethod
+    def _launched(launcher: str, rest: Sequence[str]) -> "ScriptSpec":
+        """Read what follows a launcher on its command line."""
         place = next((i for i, word in enumerate(rest) if _begins(word)), None)
         if place is None or (rest[place] in _MODULE and place + 1 == len(rest)):
             raise UsageError(
@@ -63,10 +87,14 @@ class ScriptSpec(Struct, frozen=True):
             )
         by_module = rest[place] in _MODULE
         start = place + by_module
-        own = "" if launcher.startswith("python") else launcher
-        return ScriptSpec(
-            rest[start], by_module, tuple(rest[start + 1 :]), own, _processes(rest[:place])
-        )
+        script, argv, options = rest[start], tuple(rest[start + 1 :]), tuple(rest[:place])
+        if launcher.startswith("python"):
+            if by_module and script in _BY_MODULE:
+                return ScriptSpec._launched(_BY_MODULE[script], argv)
+            return ScriptSpec(script, by_module, argv)
+        if launcher in _RANK_GIVEN and not set(options) & set(_NOT_GIVEN):
+            argv = (_RANK_GIVEN[launcher], *argv)
+        return ScriptSpec(script, by_module, argv, launcher, options, _processes(options))
 
 
 def _begins(word: str) -> bool:
@@ -83,6 +111,14 @@ def _processes(options: Sequence[str]) -> int:
             value = value if sep else "".join(options[i + 1 : i + 2])
             found *= int(value) if value.isdecimal() and len(value) < len("10000") else 1
     return max(found, 1)
+
+
+class Data(StrEnum):
+    """What a script finds in place of data sets that are not here."""
+
+    NONE = "none"
+    FAKE = "fake"
+    """Random images, for those of torchvision."""
 
 
 class ScriptRequest(Struct, frozen=True):
@@ -106,6 +142,8 @@ class ScriptRequest(Struct, frozen=True):
     """Whether what it writes stays."""
     plan: bool = False
     """Whether to look for another way for what the device does not take."""
+    data: Data = Data.NONE
+    """What stands for data sets that are not here."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
 

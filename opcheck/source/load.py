@@ -72,12 +72,17 @@ def prepare(libraries: Libraries | None, *, weights: bool) -> "StandIns | None":
     Returns:
         what stands for such libraries.
     """
-    from opcheck.source.building import processes, torchvision_operators  # torch, only for work
+    from opcheck.source.building import (  # torch, only for work
+        absent_weights,
+        processes,
+        torchvision_operators,
+    )
     from opcheck.source.building.stand_ins import extensions
 
     torchvision_operators.prepare()
     processes.prepare()
     extensions.prepare()
+    absent_weights.prepare(values=weights)
     stand_ins = None
     if libraries is not None:
         from opcheck.source.building.stand_ins import finder
@@ -93,7 +98,7 @@ def load(text: str, options: LoadOptions) -> Loaded:
     source = select(text)
     source.check(text, options)
     stand_ins = prepare(options.libraries, weights=options.weights)
-    from opcheck.source.building import processes, torchvision_operators
+    from opcheck.source.building import absent_weights, processes, torchvision_operators
     from opcheck.source.building.stand_ins import imports
 
     loaded = source.load(text, options)
@@ -101,6 +106,6 @@ def load(text: str, options: LoadOptions) -> Loaded:
     absent = stand_ins.notes() if stand_ins is not None else ()
     return replace(
         loaded,
-        notes=(*loaded.notes, *absent, *processes.notes()),
+        notes=(*loaded.notes, *absent, *processes.notes(), *absent_weights.notes()),
         imports=imports.needed(source.path(text), stand_ins),
     )

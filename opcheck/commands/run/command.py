@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from opcheck.app import model_options, options
 from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
@@ -14,6 +15,7 @@ from opcheck.errors import ExitCode
 from opcheck.lang.sentence import Sentence
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
+    Data,
     Ending,
     PartialRunError,
     ScriptRequest,
@@ -39,6 +41,13 @@ def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > len("100000000") or not int(text):
         raise typer.BadParameter(Sentence("not a number above zero: {text}", text=repr(text[:40])))
     return int(text)
+
+
+def _data(text: str) -> Data:
+    if text in tuple(Data):
+        return Data(text)
+    told = Sentence("not one of {list}: {text}", list=", ".join(Data), text=repr(text[:40]))
+    raise typer.BadParameter(told)
 
 
 Words = Annotated[
@@ -85,6 +94,16 @@ Steps = Annotated[
         show_default="when it is done",
     ),
 ]
+Ranks = Annotated[
+    int | None,
+    typer.Option(
+        "--ranks",
+        parser=_count,
+        metavar="N",
+        help="Run it as the first of so many processes, whose others are not there.",
+        show_default="as its launcher says",
+    ),
+]
 Forwards = Annotated[
     int | None,
     typer.Option(
@@ -93,6 +112,16 @@ Forwards = Annotated[
         metavar="N",
         help="End the script after so many calls of its model.",
         show_default="when it is done",
+    ),
+]
+Stands = Annotated[
+    Data,
+    typer.Option(
+        "--data",
+        parser=_data,
+        metavar="fake",
+        help="Have random images stand for data sets of torchvision that are not here.",
+        show_default="a data set that is not here is an error",
     ),
 ]
 Write = Annotated[
@@ -129,9 +158,11 @@ def run(
     module: Module = False,
     steps: Steps = None,
     forwards: Forwards = None,
+    ranks: Ranks = None,
     values: Values = False,
     stop: Stop = False,
     as_cuda: AsCuda = True,
+    data: Stands = Data.NONE,
     write: Write = False,
     plan: Plan = False,
     database: options.Databases = None,
@@ -150,6 +181,8 @@ def run(
     detail = Detail(verbose, quiet, explain, top)
     out = Outputs(format, output, detail, "run")
     script = ScriptSpec.parse(words, module=module)
+    if ranks is not None:
+        script = replace(script, processes=ranks)
     request = ScriptRequest(
         script,
         ModelSpec(script.name, schemas=tuple(schemas or ()), timeout=timeout, memory=memory),
@@ -161,6 +194,7 @@ def run(
         forwards=forwards,
         write=write,
         plan=plan,
+        data=data,
         databases=tuple(database or ()),
     )
     try:

@@ -1,6 +1,5 @@
 """A script in the worker: what its imports find, where it stands, and what is said of it."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from msgspec.structs import replace
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
-from opcheck.model.script import ScriptRequest, ScriptRun
+from opcheck.model.script import Data, ScriptRequest, ScriptRun
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
@@ -19,7 +18,6 @@ _NO_OVERLAY = (
     "this system has no mount namespaces for a process like this one: what the script writes is "
     "refused; --write lets it through"
 )
-_ADDRESS = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
 
 
 def run(
@@ -34,18 +32,20 @@ def run(
     from opcheck.emulate.kept_calls import KeptCalls  # needs torch
     from opcheck.emulate.script import run_script
     from opcheck.emulate.script_plan import planned_calls
-    from opcheck.source.building import processes
+    from opcheck.source.building import absent_weights, fake_data, processes
     from opcheck.trace.running import eager
 
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values)
-    _launched(request)
+    fake_data.prepare(fake=request.data is Data.FAKE)
+    sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
         absent = stand_ins.notes() if stand_ins is not None else ()
-        return (*absent, *processes.notes(), *refusals.notes, *why)
+        stands = (*absent, *absent_weights.notes(), *fake_data.notes())
+        return (*stands, *processes.notes(), *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
     found = run_script(
@@ -63,13 +63,3 @@ def run(
     process.begin("emulate", Sentence("looking for fixes on {target}", target=target))
     remedies, trained = database.remedies(target), found.emulation.mode == "train"
     return replace(found, plan=planned_calls(kept, matrix, remedies, trained=trained))
-
-
-def _launched(request: ScriptRequest) -> None:
-    """Have the environment be what a launcher gives the first of its processes."""
-    sys.orig_argv[1:] = request.script.command
-    if not request.script.launcher:
-        return
-    count = str(request.script.processes)
-    numbers = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
-    os.environ.update({**numbers, **_ADDRESS})

@@ -87,7 +87,7 @@ class Work(Generic[T]):
         self._results = Results()
         self._expected = 1
         model = request.model
-        self._timeout = timeout = seconds_of(request)
+        self._timeout = seconds_of(request)
         self._started = time.monotonic()
         self._doing = Sentence("loading {source}", source=model.source)
         self._failure: type[OpcheckError] = SourceError
@@ -101,7 +101,7 @@ class Work(Generic[T]):
         self._job = Job(
             request,
             limit,
-            ends=None if timeout is None else time.time() + timeout,
+            ends=None if (left := self._left()) is None else time.time() + left,
             stack=str(self._stack),
             journals=str(self._folder),
             shared=model.memory is None,

@@ -6,15 +6,14 @@ the function, and its attribute ``state``.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from types import ModuleType
 from typing import Any
 
 from opcheck.model.sharding import SHARDED, Sharding
+from opcheck.source.building.after_import import after_import
 
 _NAME = "fully_shard"
 _MODULE = "torch.distributed.fsdp._fully_shard._fully_shard"
@@ -25,19 +24,16 @@ _numbers = count()
 
 def prepare() -> None:
     """Have ``fully_shard`` be kept from now on, whether or not it is imported already."""
-    module = sys.modules.get(_MODULE)
-    if module is None:
-        if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _Finder())
-        return
-    if not hasattr(getattr(module, _NAME), "at_once"):
-        _replace(module)
-        for other in filter(None, map(sys.modules.get, _OTHERS)):
-            setattr(other, _NAME, getattr(module, _NAME))
+    after_import(_MODULE, _replace)
 
 
 def _replace(module: ModuleType) -> None:
+    if hasattr(getattr(module, _NAME), "at_once"):
+        return
     setattr(module, _NAME, _kept(getattr(module, _NAME)))
+    for other in filter(None, map(sys.modules.get, _OTHERS)):
+        if hasattr(other, _NAME):
+            setattr(other, _NAME, getattr(module, _NAME))
 
 
 def _kept(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,32 +52,3 @@ def _kept(original: Callable[..., Any]) -> Callable[..., Any]:
 
     fully_shard.at_once = original  # type: ignore[attr-defined]  # read where it is done
     return fully_shard
-
-
-class _Loader(Loader):
-    """Loads the module as ever, then replaces the function in it."""
-
-    def __init__(self, original: Loader) -> None:
-        self.original = original
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self.original.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        self.original.exec_module(module)
-        _replace(module)
-
-
-class _Finder(MetaPathFinder):
-    """Finds that one module."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Give the module's spec with a loader that replaces the function."""
-        if fullname != _MODULE:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
-        return spec

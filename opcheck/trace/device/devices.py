@@ -122,8 +122,8 @@ class Devices(Part):
         return self._host().available()
 
     def device_count(self) -> int:
-        """How many devices there are."""
-        return int(self.is_available())
+        """How many devices there are: as many as there are processes in a script's group."""
+        return self._host().count if self.is_available() else 0
 
     def current_device(self) -> int:
         """Index of the chosen device."""

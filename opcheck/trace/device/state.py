@@ -103,6 +103,8 @@ class DeviceState:
     stream: torch.Stream | None = None
     """The chosen stream; None: the default one."""
     memory_fraction: float = 1.0
+    count: int = 1
+    """How many devices there are said to be; this process has the first."""
     stands_for: str = ""
     """The type of device that it is taken for as well; "": none."""
     options: dict[str, Any] = field(default_factory=dict)

@@ -16,14 +16,57 @@ from opcheck.model.script import ScriptSpec
         ("python -m pkg.train a", ScriptSpec("pkg.train", True, ("a",))),
         (
             "torchrun --nnodes 2 --nproc-per-node=4 train.py --nproc-per-node 9",
-            ScriptSpec("train.py", False, ("--nproc-per-node", "9"), "torchrun", 8),
+            ScriptSpec(
+                "train.py",
+                False,
+                ("--nproc-per-node", "9"),
+                "torchrun",
+                ("--nnodes", "2", "--nproc-per-node=4"),
+                8,
+            ),
         ),
         (
             "accelerate launch --num_processes 3 -m pkg.train",
-            ScriptSpec("pkg.train", True, (), "accelerate", 3),
+            ScriptSpec("pkg.train", True, (), "accelerate", ("launch", "--num_processes", "3"), 3),
         ),
-        ("deepspeed --num_gpus 2 t.py", ScriptSpec("t.py", False, (), "deepspeed", 2)),
-        ("torchrun --nproc-per-node gpu t.py", ScriptSpec("t.py", False, (), "torchrun", 1)),
+        (
+            "deepspeed --num_gpus 2 t.py --deepspeed ds.json",
+            ScriptSpec(
+                "t.py",
+                False,
+                ("--local_rank=0", "--deepspeed", "ds.json"),
+                "deepspeed",
+                ("--num_gpus", "2"),
+                2,
+            ),
+        ),
+        (
+            "deepspeed --no_local_rank t.py",
+            ScriptSpec("t.py", False, (), "deepspeed", ("--no_local_rank",)),
+        ),
+        (
+            "torchrun --nproc-per-node gpu t.py",
+            ScriptSpec("t.py", False, (), "torchrun", ("--nproc-per-node", "gpu")),
+        ),
+        (
+            "python -m torch.distributed.run --nproc_per_node 2 t.py a",
+            ScriptSpec("t.py", False, ("a",), "torchrun", ("--nproc_per_node", "2"), 2),
+        ),
+        (
+            "python -m torch.distributed.launch --nproc_per_node=2 t.py a",
+            ScriptSpec(
+                "t.py",
+                False,
+                ("--local-rank=0", "a"),
+                "torch.distributed.launch",
+                ("--nproc_per_node=2",),
+                2,
+            ),
+        ),
+        (
+            "python -m torch.distributed.launch --use_env -m pkg.t",
+            ScriptSpec("pkg.t", True, (), "torch.distributed.launch", ("--use_env",)),
+        ),
     ],
 )
 def test_a_command_line_is_read_as_its_program_reads_it(line: str, spec: ScriptSpec) -> None:

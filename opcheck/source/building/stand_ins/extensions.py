@@ -7,8 +7,6 @@ known; a call of it is noted with what its sources are written in.
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +16,7 @@ import torch
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.kernel_code.launching import called
 from opcheck.model.launches import KernelCode, Language
+from opcheck.source.building.after_import import after_import
 
 _MODULE = "torch.utils.cpp_extension"
 _FUNCTION = re.compile(
@@ -108,46 +107,10 @@ def _read(file: str) -> str:
         return ""
 
 
-class _Hook(MetaPathFinder, Loader):
-    """Puts the loaders in place when torch's module is imported, which takes long."""
-
-    def __init__(self) -> None:
-        self._spec: ModuleSpec | None = None
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The module as every other finder gives it, loaded by this one."""
-        if name != _MODULE:
-            return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        specs = (finder.find_spec(name, path, target) for finder in others)
-        self._spec = next((spec for spec in specs if spec is not None), None)
-        if self._spec is None:
-            return None
-        return ModuleSpec(name, self, origin=self._spec.origin)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """A module as usual."""
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run it, then put the loaders in place."""
-        assert self._spec is not None
-        assert self._spec.loader is not None
-        module.__file__ = self._spec.origin
-        self._spec.loader.exec_module(module)
-        _put_in_place(module)
-
-
 def _put_in_place(module: ModuleType) -> None:
     module.__dict__.update(load=load, load_inline=load_inline)
 
 
 def prepare() -> None:
     """Have extensions be read, for good; for a process of a model's own."""
-    module = sys.modules.get(_MODULE)
-    if module is not None:
-        _put_in_place(module)
-    elif not any(isinstance(finder, _Hook) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Hook())
+    after_import(_MODULE, _put_in_place)
