@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
-from opcheck.emulate.computing import Shapes, Values
+from opcheck.emulate.computing import Shapes, Values, amp_dtypes
 from opcheck.emulate.errors import Backward, Wording
+from opcheck.emulate.kept_calls import KeptCalls
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Judge, Objection, Overload
 from opcheck.emulate.record import Record
@@ -24,7 +25,6 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
 from opcheck.model.launches import KernelCode
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.predicates import OneOf
 from opcheck.model.report import Reason
 from opcheck.model.trace import COMPILED_CODE, KERNEL_NOT_RUN, Compilation, Gap
 from opcheck.model.verdict import Confidence, Verdict
@@ -34,7 +34,7 @@ from opcheck.resolve.launches import judged
 from opcheck.resolve.resolution import Resolution
 from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.calls.launches import launch_of
-from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.modules import Followed
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.state import DeviceState
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
@@ -74,14 +74,16 @@ class Device:
         self.record = Record(self._site)
         self.assumed = False
         """Whether Python was given a number that is not known without data."""
-        self.modules: ModuleStack | None = None
-        """Follows the model's modules, if whoever runs the model tells."""
+        self.modules: Followed | None = None
+        """Follows modules, if whoever runs them tells."""
+        self.kept: KeptCalls | None = None
+        """Keeps the calls that are refused, leave the device or run with a catch, if wanted."""
         self.state = DeviceState(
             device.type,
             available=lambda: True,
             name=matrix.chip_name or matrix.target.chip,
             memory=self.memory,
-            amp_dtypes=_amp_dtypes(matrix),
+            amp_dtypes=amp_dtypes(matrix),
         )
         """What ``torch.npu`` answers from."""
         self._stop = stop
@@ -112,11 +114,15 @@ class Device:
         call = self._apart(overload, args, kwargs)
         self._reached.note(call)
         objections = self._judge.before(overload, call)
+        if objections:
+            self._keep(overload, call)
         refused = self._refused_by(overload, objections)
         there = _bytes(call.tensors) if overload.conditions else 0
         result = self._run(overload, args, kwargs, call)
         if not refused:
             late = self._judge.after(overload, result)
+            if late and not objections:
+                self._keep(overload, call)
             refused = self._refused_by(overload, late)
             objections += late
         self._caution(overload, objections)
@@ -137,6 +143,7 @@ class Device:
             return self._run(overload, args, kwargs, call)
         self._reached.note(call)
         self.record.lacked(name)
+        self._keep(overload, call)
         if not overload.on_host:
             error = self._wording.no_kernel(overload)
             self._refuse(overload, Reason(*self._lacking(overload)), error, by_condition=False)
@@ -160,14 +167,16 @@ class Device:
         with torch._C._DisableTorchDispatch(), torch._C._DisableFuncTorch():
             call = self._apart(overload, args, kwargs)
         if not torch.is_autocast_enabled(self.torch_device.type):
-            self._object(overload, self._judge.before(overload, call))
+            self._object(overload, call, self._judge.before(overload, call))
             return run_composite(overload.func, overload.composite, args, kwargs)
         with self._reached.watched(casting=True) as reached:  # what it runs as may be cast
             result = run_composite(overload.func, overload.composite, args, kwargs)
-        self._object(overload, self._judge.cast(overload, call, reached))
+        self._object(overload, call, self._judge.cast(overload, call, reached))
         return result
 
-    def _object(self, overload: Overload, objections: tuple[Objection, ...]) -> None:
+    def _object(self, overload: Overload, call: Call, objections: tuple[Objection, ...]) -> None:
+        if objections:
+            self._keep(overload, call)
         self._refused_by(overload, objections)
         self._caution(overload, objections)
 
@@ -317,6 +326,10 @@ class Device:
                 return True
         return False
 
+    def _keep(self, overload: Overload, call: Call) -> None:
+        if self.kept is not None:
+            self.kept.add(overload, call, self._site(), self.record.now)
+
     def _caution(self, overload: Overload, objections: tuple[Objection, ...]) -> None:
         """Warn as the vendor does, and note what runs otherwise than on the host, or may not."""
         for objection in objections:
@@ -373,20 +386,6 @@ class Device:
     def _site(self) -> Site:
         module = self.modules.current if self.modules else ""
         return Site(module, *from_stack(2, None))
-
-
-def _amp_dtypes(matrix: SupportMatrix) -> tuple[torch.dtype, ...]:
-    """What autocast may compute in: not what the chip refuses everywhere."""
-    refused = {
-        name
-        for condition in matrix.conditions.get("*", ())
-        if condition.verdict is Verdict.UNSUPPORTED
-        and len(condition.predicates) == 1
-        and isinstance(bound := condition.predicates[0].bound, OneOf)
-        for name in bound.listed
-    }
-    both = (torch.float16, torch.bfloat16)
-    return tuple(d for d in both if str(d).removeprefix("torch.") not in refused)
 
 
 def _bytes(value: Any) -> int:

@@ -159,15 +159,15 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
         placing.module(module)
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))
         mark_compiled(job.module, module)
-        device.modules = ModuleStack(module)
-        device.modules.met_compiled = device.met_compiled
+        device.modules = modules = ModuleStack(module)
+        modules.met_compiled = device.met_compiled
         job.begun(device.record)
         named: set[str] = set()
         pretending = OtherAsDevice(torch_device, named.add) if as_cuda else nullcontext()
         error: Exception | None = None
         results: Named = {}
         try:
-            with reproducible(module), device.modules.watching(), pretending:
+            with reproducible(module), modules.watching(), pretending:
                 results = _play(
                     job, module, args, kwargs, device.record.begin, device.quiet,
                     values=emulator.values,

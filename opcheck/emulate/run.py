@@ -21,8 +21,7 @@ from opcheck.model.report import ModelInfo
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import Target
 from opcheck.model.trace import Gap
-from opcheck.resolve.conditions import sentence
-from opcheck.resolve.kernels import torch_differs
+from opcheck.resolve.findings import of_target
 from opcheck.source.building.training_data import loss_named
 from opcheck.trace.calls.call_site import from_error
 from opcheck.trace.calls.modules import MAKES_NESTED, is_of_nested, pattern
@@ -217,8 +216,7 @@ def renamed(named: Iterable[str], own: str) -> Iterator[str]:
 
 def general_notes(matrix: SupportMatrix) -> Iterator[str]:
     """What is said of every run on a target."""
-    yield from (sentence(advisory, (), matrix.target.chip) for advisory in matrix.advisories)
-    yield from filter(None, (torch_differs(TORCH, matrix, "run"),))
+    yield from (advisory.text for advisory in of_target(matrix, TORCH, "run"))
 
 
 def _described(error: Exception | None) -> str:

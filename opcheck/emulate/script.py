@@ -24,15 +24,17 @@ from torch.nn.modules.module import (
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from opcheck.emulate.children import followed
+from opcheck.emulate.kept_calls import KeptCalls
 from opcheck.emulate.launchers import prepare_environment
 from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
+from opcheck.emulate.script_modules import ScriptModules
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.report import ModelInfo
+from opcheck.model.report import SCRIPT, ModelInfo
 from opcheck.model.script import Ending, Frame, ScriptRequest, ScriptRun, ScriptSpec
 from opcheck.model.target import Target
 from opcheck.model.trace import Phase
@@ -109,6 +111,7 @@ def run_script(
     notes: Callable[[], Sequence[str]],
     journal: Path | None = None,
     play: Callable[[Record], None] | None = None,
+    kept: KeptCalls | None = None,
 ) -> ScriptRun:
     """Run the script that ``request`` names, in this process and for good: it may leave anything.
 
@@ -122,19 +125,23 @@ def run_script(
         journal: the file to follow the run in.
         play: runs the code where that is not what Python does with the script's file; it is given
             what the device records.
+        kept: gets the calls that the device does not take.
 
     Raises:
         EmulationError: this process or this torch cannot have the device.
     """
     prepared(target.device_type)
-    model = ModelInfo(request.script.name, "script", digest)
+    model = ModelInfo(request.script.name, SCRIPT, digest)
     begun = beginning(target, matrix, model, values=request.values)
     emulator = Emulator(matrix, values=request.values, stop=request.stop)
     progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
+    modules = ScriptModules()
     with ExitStack() as stack:
         device = stack.enter_context(emulator)
         if request.as_cuda:
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
+        emulator.device.modules, emulator.device.kept = modules, kept
+        stack.enter_context(modules.watching())
         emulator.device.state.count = request.script.processes
         stack.enter_context(followed(emulator.device.record))
         stack.enter_context(progress.counting())
@@ -143,7 +150,7 @@ def run_script(
         begins()
         played = partial(play, emulator.device.record) if play else partial(_run, request.script)
         ended = _ran(request.script, played)
-    return _said(request, begun, emulator, progress, ended, [
+    return _said(request, begun, emulator, progress, modules, ended, [
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
@@ -189,6 +196,7 @@ def _said(
     begun: Emulation,
     emulator: Emulator,
     progress: _Progress,
+    modules: ScriptModules,
     ended: _Ended,
     notes: Sequence[str],
 ) -> ScriptRun:
@@ -200,7 +208,7 @@ def _said(
     caught = {
         site for item in refusals if request.stop for site in item.sites if item not in refused
     }
-    place = Site("", *from_error(error)) if error is not None else None
+    place = None if error is None else Site(modules.failed_with(error), *from_error(error))
     trained = any(count.phase is not Phase.FORWARD for count in emulator.kernels)
     emulation = replace(
         with_what_was_asked(begun, emulator),

@@ -17,11 +17,15 @@ Key = TypeVar("Key", bound=Hashable)
 class _Tally:
     count: int = 0
     nbytes: int = 0
-    sites: dict[Site, None] = field(default_factory=dict)
+    sites: Counter[Site] = field(default_factory=Counter)
 
     def places(self) -> tuple[Site, ...]:
         """Every place once, sorted."""
         return tuple(sorted(self.sites))
+
+    def counts(self) -> tuple[int, ...]:
+        """How many calls come from each of those."""
+        return tuple(self.sites[place] for place in self.places())
 
 
 class Tallies:
@@ -72,23 +76,32 @@ class Tallies:
     def refusals(self) -> tuple[Refusal, ...]:
         """Everything refused, sorted."""
         return tuple(
-            Refusal(op, _reason_or_none(reason), error, tally.count, phase, tally.places())
+            Refusal(
+                op, _reason_or_none(reason), error, tally.count, phase, tally.places(),
+                tally.counts(),
+            )
             for (op, phase, reason, error), tally in _in_order(self._refused)
-        )
+        )  # fmt: skip
 
     def host_calls(self) -> tuple[HostCalls, ...]:
         """Everything that ran on the host, sorted."""
         return tuple(
-            HostCalls(op, _reason_or_none(reason), tally.count, tally.nbytes, phase, tally.places())
+            HostCalls(
+                op, _reason_or_none(reason), tally.count, tally.nbytes, phase, tally.places(),
+                tally.counts(),
+            )
             for (op, phase, reason), tally in _in_order(self._on_host)
-        )
+        )  # fmt: skip
 
     def cautions(self) -> tuple[Caution, ...]:
         """Everything that ran otherwise than on the host, sorted."""
         return tuple(
-            Caution(op, _reason_or_none(reason), tally.count, phase, tally.places(), verdict)
+            Caution(
+                op, _reason_or_none(reason), tally.count, phase, tally.places(), verdict,
+                tally.counts(),
+            )
             for (op, phase, reason, verdict), tally in _in_order(self._cautions)
-        )
+        )  # fmt: skip
 
     def kernels(self) -> tuple[KernelCount, ...]:
         """Every overload that was asked for, at its worst verdict, sorted."""
@@ -115,7 +128,7 @@ def _add(tallies: dict[Key, _Tally], key: Key, event: Event) -> None:
     tally.count += 1
     tally.nbytes += event.nbytes
     if event.site is not None:
-        tally.sites[event.site] = None
+        tally.sites[event.site] += 1
 
 
 def _reason_or_none(reason: Reason | None) -> Reason:

@@ -74,6 +74,8 @@ class Refusal(Struct, frozen=True):
     count: int
     phase: Phase
     sites: tuple[Site, ...]
+    counts: tuple[int, ...] = ()
+    """Calls from each of ``sites``, in their order; () where that is not known."""
 
 
 class HostCalls(Struct, frozen=True):
@@ -86,6 +88,8 @@ class HostCalls(Struct, frozen=True):
     """Bytes that crossed between device and host for all of them."""
     phase: Phase
     sites: tuple[Site, ...]
+    counts: tuple[int, ...] = ()
+    """Calls from each of ``sites``, in their order; () where that is not known."""
 
 
 class Caution(Struct, frozen=True):
@@ -98,6 +102,8 @@ class Caution(Struct, frozen=True):
     sites: tuple[Site, ...]
     verdict: Verdict = Verdict.NATIVE
     """UNKNOWN where nobody has said whether the device takes them."""
+    counts: tuple[int, ...] = ()
+    """As of host calls."""
 
 
 class Difference(Struct, frozen=True):

@@ -13,6 +13,8 @@ from opcheck.model.trace import RUN_ENDED, CompiledRegion, Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 SCHEMA = "opcheck.report/1"
+SCRIPT = "script"
+"""The kind of what was run whole, as a script that makes its own model."""
 
 
 class Reason(Struct, frozen=True):

@@ -8,9 +8,11 @@ from msgspec import Struct
 from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, Site
+from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
 from opcheck.model.shown import Shown
 from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Confidence, Evidence
 
 SCHEMA = "opcheck.run/1"
 ACCELERATE = "accelerate"
@@ -145,6 +147,8 @@ class ScriptRequest(Struct, frozen=True):
     """After how many forward calls of its outermost modules; None: it is not."""
     write: bool = False
     """Whether what it writes stays."""
+    plan: bool = False
+    """Whether to look for another way for what the device does not take."""
     data: Data = Data.NONE
     """What stands for data sets that are not here."""
     databases: tuple[str, ...] = ()
@@ -188,6 +192,29 @@ class Frame(Struct, frozen=True):
     """The line itself; "" where it cannot be read."""
 
 
+class Fact(Struct, frozen=True):
+    """What the database says of a reason that calls of one overload have."""
+
+    op: str
+    code: str
+    """The reason's."""
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+
+
+class Basis(Struct, frozen=True):
+    """What the answer rests on in the database."""
+
+    device_type: str = ""
+    """The name that tensors report: ``npu``."""
+    date: str = ""
+    """ISO date of the vendor's data; "" where it is not known."""
+    facts: tuple[Fact, ...] = ()
+    """One for each overload and reason of the run that is no plain good news."""
+    advisories: tuple[Reason, ...] = ()
+    """What holds for the target as a whole; the run's notes say it too."""
+
+
 class ScriptRun(Shown, frozen=True):
     """A script that ran on an emulated device."""
 
@@ -209,6 +236,9 @@ class ScriptRun(Shown, frozen=True):
     """Where the device's errors were raised that the script then caught."""
     writes: tuple[Write, ...] = ()
     """What it wrote that nobody but itself saw, sorted; () where it was let through."""
+    basis: Basis = Basis()
+    plan: tuple[Finding, ...] | None = None
+    """The calls that the device did not take, with a way for each; None unless asked for."""
 
     @property
     def used(self) -> bool:

@@ -20,7 +20,7 @@ from opcheck.model.report import (
     TargetReport,
 )
 from opcheck.model.request import OPTIMIZER, WRAPPER
-from opcheck.model.trace import Kernel, Node, Phase, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Kernel, Node, OpName, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve import compiled, launches
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
@@ -126,7 +126,7 @@ def _finding(trace: Trace, members: list[ResolvedCall], walk: Walk | None) -> Fi
     for member in members:
         evidence.update(dict.fromkeys(member.resolution.evidence))
     return Finding(
-        id=_identity(op, resolution.code, phase, *signatures, "|", *modules),
+        id=identity(op, resolution.code, phase, *signatures, "|", *modules),
         op=op,
         verdict=resolution.verdict,
         confidence=max((m.resolution.confidence for m in members), key=lambda c: c.rank),
@@ -139,7 +139,7 @@ def _finding(trace: Trace, members: list[ResolvedCall], walk: Walk | None) -> Fi
     )
 
 
-def _identity(*parts: str) -> str:
+def identity(*parts: str) -> str:
     """12 hex digits that stay the same when lines move."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
@@ -149,7 +149,7 @@ def _places(trace: Trace, members: Iterable[ResolvedCall]) -> tuple[Place, ...]:
     for call in members:
         use = call.use
         inputs = tuple(argument_text(n, v) for n, v in call.node.arguments)
-        module = use.module or _outside(trace, use)
+        module = use.module or outside(call.node.op, use.phase, use.file)
         key = (module, use.file, use.line, inputs, tuple(sorted(call.resolution.leaves)))
         counts[key] += use.count
     return tuple(
@@ -158,12 +158,12 @@ def _places(trace: Trace, members: Iterable[ResolvedCall]) -> tuple[Place, ...]:
     )
 
 
-def _outside(trace: Trace, use: Use) -> str:
-    """What makes a call that no module and no line of the user's makes."""
-    if use.phase is Phase.OPTIMIZER:
+def outside(op: OpName, phase: Phase, file: str) -> str:
+    """What makes a call that no module and no line of the user's (``file``) makes."""
+    if phase is Phase.OPTIMIZER:
         return OPTIMIZER
-    sent = trace.nodes[use.node].op.namespace.endswith(("c10d", "c10d_functional"))
-    return WRAPPER if sent and not use.file else ""
+    sent = op.namespace.endswith(("c10d", "c10d_functional"))
+    return WRAPPER if sent and not file else ""
 
 
 def argument_text(name: str, value: Value) -> str:
@@ -260,11 +260,15 @@ _STAND_IN_TRAINING = Sentence(
 )
 
 
-def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
+def of_target(matrix: SupportMatrix, torch_version: str, done: str) -> list[Reason]:
+    """What is said of a target whatever is ``traced`` or ``run`` on it (``done``)."""
     told = [Reason(a.code, sentence(a, (), matrix.target.chip)) for a in matrix.advisories]
-    differs = torch_differs(trace.torch_version, matrix, "traced")
-    if differs:
-        told.append(Reason("torch-differs", differs))
+    differs = torch_differs(torch_version, matrix, done)
+    return [*told, Reason("torch-differs", differs)] if differs else told
+
+
+def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
+    told = of_target(matrix, trace.torch_version, "traced")
     if trace.older is not None:
         told.append(Reason("traced-as-older-torch", traced_as_older(trace.older, matrix)))
     told += compiled.told(trace, matrix)

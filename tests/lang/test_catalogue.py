@@ -30,6 +30,7 @@ TOLD = (
     "views/markdown_text.py",
     "commands/fleet/html",
     "commands/gate/sentences.py",
+    "commands/run/sentences.py",
     *(f"commands/{path.parent.name}/{path.name}" for path in COMMANDS.glob("*/terminal*")),
     *(f"commands/{path.parent.name}/{path.name}" for path in COMMANDS.glob("*/views")),
     "resolve",
@@ -39,6 +40,7 @@ NOT_SAID = (
     "views/terminal/groups.py",
     "views/html/template.py",
     "commands/gate/views/sarif.py",
+    "commands/run/views/sarif.py",
     "commands/gate/views/csv.py",
     "commands/fleet/views/csv.py",
 )

@@ -13,7 +13,7 @@ from opcheck.errors import UsageError
 from opcheck.files import MOST_REPORT_BYTES, in_words, read_bytes, read_stream
 from opcheck.lang.sentence import Sentence
 from opcheck.model.report import Report
-from opcheck.views.document.report import HINT, from_json
+from opcheck.views.document.report import HINT, report_in
 
 STDIN = "-"
 
@@ -33,7 +33,7 @@ def saved_report(path: str) -> Report:
         raise UsageError(
             Sentence("cannot read {text_file}: {text}", text_file=name, text=told), HINT
         ) from error
-    return from_json(text, name)
+    return report_in(text, name)
 
 
 def _stdin() -> bytes:

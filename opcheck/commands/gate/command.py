@@ -24,7 +24,7 @@ Judged = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE|REPORT.json",
-        help="A model, in one of the forms below, or what opcheck scan --format json wrote.",
+        help="A model, in one of the forms below, or what scan or run --format json wrote.",
         show_default=False,
     ),
 ]

@@ -15,12 +15,12 @@ from opcheck.errors import DatabaseError, TraceError, UsageError
 from opcheck.files import MOST_REPORT_BYTES, read_bytes
 from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.policy import Baseline, Policy
-from opcheck.model.report import Report, TargetReport
+from opcheck.model.report import SCRIPT, Report, TargetReport
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.pipeline.database import open_database
 from opcheck.settings.policy_file import find_policy, policy_of, read_policy
-from opcheck.views.document.report import from_json
+from opcheck.views.document.report import report_in
 
 
 def require_fresh_report(report: Report, databases: Sequence[str], days: int, today: date) -> None:
@@ -159,7 +159,7 @@ def report_at(path: str) -> Report:
 
 
 def _report(path: str) -> Report:
-    return from_json(
+    return report_in(
         _text(path, Sentence("opcheck scan SOURCE --format json -o FILE writes one")), path
     )
 
@@ -202,7 +202,11 @@ def ended_early(report: Report) -> TraceError | None:
             text=report.model.source,
             said=report.trace.ended.reason,
         ),
-        Sentence("what was not seen cannot pass: scan the model again once it runs to its end"),
+        Sentence(
+            "what was not seen cannot pass: run the script again once it comes to its end"
+            if report.model.kind == SCRIPT
+            else "what was not seen cannot pass: scan the model again once it runs to its end"
+        ),
     )
 
 
@@ -217,14 +221,12 @@ def require_whole(report: Report) -> None:
         raise early
     source = report.model.source
     if not report.targets or not report.trace.calls:
-        raise TraceError(
-            Sentence(
-                "{text} calls no operator, so there is nothing to judge"
-                if report.targets
-                else "{text} was checked against no target, so there is nothing to judge",
-                text=source,
-            )
-        )
+        what = "{text} was checked against no target, so there is nothing to judge"
+        if report.targets and report.model.kind == SCRIPT:
+            what = "{text} never used the device, so there is nothing to judge"
+        elif report.targets:
+            what = "{text} calls no operator, so there is nothing to judge"
+        raise TraceError(Sentence(what, text=source))
 
 
 def _text(path: str, hint: Sentence) -> str:

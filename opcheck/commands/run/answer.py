@@ -1,10 +1,13 @@
 """A script run on an emulated device."""
 
+from msgspec.structs import replace
+
 from opcheck.errors import SourceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.lang.sentence import Sentence
-from opcheck.model.script import ScriptRequest, ScriptRun, ScriptSpec
+from opcheck.model.script import PartialRunError, ScriptRequest, ScriptRun, ScriptSpec
 from opcheck.pipeline.database import Progress, open_database, silent
+from opcheck.resolve.basis import basis_of
 from opcheck.source.notebook import MOST_NOTEBOOK_BYTES
 
 
@@ -26,10 +29,16 @@ def run(
     from opcheck.sandbox.parent import run as worker
 
     database = open_database(request.databases)
-    require_emulated(database.matrix(database.resolve(request.target)))
+    matrix = database.matrix(database.resolve(request.target))
+    require_emulated(matrix)
     if not request.script.module:
         _require_file(request.script)
-    return worker.script(request, progress=progress, output=output)
+    try:
+        found = worker.script(request, progress=progress, output=output)
+    except PartialRunError as error:
+        error.run = replace(error.run, basis=basis_of(error.run.emulation, matrix))
+        raise
+    return replace(found, basis=basis_of(found.emulation, matrix))
 
 
 def _require_file(script: ScriptSpec) -> None:

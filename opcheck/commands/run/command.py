@@ -9,7 +9,7 @@ from opcheck.app import model_options, options
 from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
-from opcheck.app.output import Output
+from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, forward_output
 from opcheck.errors import ExitCode
 from opcheck.lang.sentence import Sentence
@@ -22,7 +22,7 @@ from opcheck.model.script import (
     ScriptRun,
     ScriptSpec,
 )
-from opcheck.views.formats import command_view
+from opcheck.views.formats import command_formats
 
 
 class Command(ModelCommand):
@@ -132,6 +132,15 @@ Write = Annotated[
         show_default="only itself sees it",
     ),
 ]
+Plan = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Look for the cheapest fix for each call that leaves the device or is refused.",
+        show_default="no",
+    ),
+]
+Formats = Annotated[list[str] | None, options.several_formats(command_formats("run"))]
 Timeout = Annotated[
     float | None,
     typer.Option(
@@ -155,9 +164,10 @@ def run(
     as_cuda: AsCuda = True,
     data: Stands = Data.NONE,
     write: Write = False,
+    plan: Plan = False,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
-    format: Annotated[str, options.format_of("run")] = "text",
+    format: Formats = None,
     output: options.OutputFile = None,
     timeout: Timeout = None,
     memory: model_options.Memory = None,
@@ -169,7 +179,7 @@ def run(
     from opcheck.commands.run import answer
 
     detail = Detail(verbose, quiet, explain, top)
-    view, out = command_view("run", format), Output(output)
+    out = Outputs(format, output, detail, "run")
     script = ScriptSpec.parse(words, module=module)
     if ranks is not None:
         script = replace(script, processes=ranks)
@@ -183,6 +193,7 @@ def run(
         steps=steps,
         forwards=forwards,
         write=write,
+        plan=plan,
         data=data,
         databases=tuple(database or ()),
     )
@@ -190,9 +201,9 @@ def run(
         with Progress(quiet) as progress:
             found = answer.run(request, progress, forward_output)
     except PartialRunError as error:
-        out.write(view.render(error.run, out.page(detail)))
+        out.write(error.run)
         raise
-    out.write(view.render(found, out.page(detail)))
+    out.write(found)
     raise typer.Exit(_exit_code(request, found))
 
 

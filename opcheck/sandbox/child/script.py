@@ -4,6 +4,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
@@ -32,6 +34,7 @@ def run(
     leave_compiler_out()
     refusals.watch_torch()
     from opcheck.emulate.cells import run_notebook  # needs torch
+    from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
     from opcheck.source.building import absent_weights, fake_data, processes
     from opcheck.trace.running import eager
@@ -48,13 +51,22 @@ def run(
         stands = (*absent, *absent_weights.notes(), *fake_data.notes())
         return (*stands, *processes.notes(), *refusals.notes, *why)
 
-    return run_script(
+    kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
+    found = run_script(
         request,
         target,
-        database.matrix(target),
+        matrix,
         digest="" if script.module else digest_of_file(Path(script.name)),
         begins=lambda: process.begin("emulate", doing),
         notes=notes,
         journal=process.journal(0),
         play=partial(run_notebook, script, cells) if script.notebook else None,
+        kept=kept,
     )
+    if kept is None:
+        return found
+    from opcheck.emulate.script_plan import planned_calls
+
+    process.begin("emulate", Sentence("looking for fixes on {target}", target=target))
+    remedies, trained = database.remedies(target), found.emulation.mode == "train"
+    return replace(found, plan=planned_calls(kept, matrix, remedies, trained=trained))

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,7 @@ from opcheck.trace.calls.call_site import from_error
 from opcheck.trace.outputs.unknown import UnknownResult
 from opcheck.trace.running.eager import compilation_of
 
-_COMPILED = "_orig_mod"
+COMPILED = "_orig_mod"
 """The name that ``torch.compile`` puts between a module and what it wraps."""
 _ALIKE = "opcheck_alike"
 """The method of a layer that gives all that its operators depend on beside tensors."""
@@ -32,6 +32,15 @@ def pattern(path: str) -> str:
     return _NUMBER.sub("*", path)
 
 
+class Followed(Protocol):
+    """What follows the modules of a model or of a script."""
+
+    current: str
+    """Path of the innermost running module, layer numbers as ``*``; "" outside of any."""
+    failed: str
+    """Path of the innermost module that an exception left."""
+
+
 class ModuleStack:
     """Follows calls of a model's modules; with ``recover`` a failing one does not end the run."""
 
@@ -40,7 +49,7 @@ class ModuleStack:
         for path, module in model.named_modules(remove_duplicate=True):
             inside_script = path and isinstance(module, torch.jit.ScriptModule)
             if not inside_script:  # the script's interpreter calls those, unseen
-                self._paths[id(module)] = ".".join(p for p in path.split(".") if p != _COMPILED)
+                self._paths[id(module)] = ".".join(p for p in path.split(".") if p != COMPILED)
         self._names = {path: pattern(path) for path in self._paths.values()}
         self._model = weakref.ref(model)  # what was recorded of it outlives it
         self._recover = recover

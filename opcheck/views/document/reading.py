@@ -174,18 +174,27 @@ _DEEPEST = 16
 
 def opened(text: str, name: str, schema: str, hint: Sentence) -> Node:
     """The document that ``text`` holds, of this schema; ``name`` and ``hint`` are for messages."""
+    return of_schema(parsed(text, name, hint), schema)
+
+
+def parsed(text: str, name: str, hint: Sentence) -> Node:
+    """The document that ``text`` holds, whatever it is."""
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise UsageError(
             Sentence("{text} is not JSON: {text_why}", text=name, text_why=error), hint
         ) from error
-    root = Node(document, name, hint)
-    if (found := root.text("schema")) != schema:
-        root.at("schema").fail(
+    return Node(document, name, hint)
+
+
+def of_schema(node: Node, schema: str) -> Node:
+    """The same document, which has to be of this schema."""
+    if (found := node.text("schema")) != schema:
+        node.at("schema").fail(
             Sentence("expected {text}, got {text_b}", text=repr(schema), text_b=repr(found))
         )
-    return root
+    return node
 
 
 def read_model(node: Node) -> ModelInfo:

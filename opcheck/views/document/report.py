@@ -14,6 +14,7 @@ from opcheck.model.report import (
     TargetReport,
     TraceInfo,
 )
+from opcheck.model.script import SCHEMA as RUN
 from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.views.document.launches import launch_value, read_launch
@@ -35,7 +36,9 @@ from opcheck.views.document.plan import (
 )
 from opcheck.views.document.reading import (
     Node,
+    of_schema,
     opened,
+    parsed,
     read_evidence,
     read_gap,
     read_kernel,
@@ -199,7 +202,18 @@ def from_json(text: str, name: str = "report") -> Report:
 
     ``name`` says in messages which document it was.
     """
-    root = opened(text, name, SCHEMA, HINT)
+    return _read_report(opened(text, name, SCHEMA, HINT))
+
+
+def report_in(text: str, name: str = "report") -> Report:
+    """The report that ``text`` is, or has in it, as what ``opcheck run`` writes does."""
+    root = parsed(text, name, HINT)
+    if root.has("schema") and root.text("schema") == RUN:
+        return _read_report(of_schema(root.at("report"), SCHEMA))
+    return _read_report(of_schema(root, SCHEMA))
+
+
+def _read_report(root: Node) -> Report:
     return Report(
         opcheck_version=root.text("opcheck_version"),
         torch_version=root.text("torch_version"),

@@ -8,6 +8,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
+from opcheck.views.html.facts import Part
 from opcheck.views.html.words import RUNS_SIGNS
 from opcheck.views.order import WORST_FIRST
 from opcheck.views.targets import short_names
@@ -77,6 +78,15 @@ class Card(Struct, frozen=True):
     """How many islands lie between them."""
 
 
+class Told(Struct, frozen=True):
+    """What a page says first, and what it adds to what findings are, where not a model was run."""
+
+    headline: str
+    failure: str = ""
+    """The lines of code that an error passed, and the error; "" for none."""
+    parts: tuple[Part, ...] = ()
+
+
 def cards(report: Report) -> tuple[Card, ...]:
     """One a target, as they were asked for."""
     names = short_names(report.targets)
@@ -129,7 +139,7 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         of=tell(words.NO_CALLS if rate is None else words.share(total, target.elsewhere)),
         bar=_bar(summary.operators, total),
         figures=((tell("operators"), summary.operators), (tell("calls"), summary.calls)),
-        cost=tell(fallback_cost(target, report.trace.mode)) if fallback else "",
+        cost=tell(fallback_cost(report, target)) if fallback else "",
         islands=summary.islands,
         moved=size(summary.fallback_bytes),
         steps=_steps(target),

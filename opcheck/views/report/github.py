@@ -27,14 +27,15 @@ NAMED = 10
 def render(report: Report, page: Page = PLAIN) -> str:
     """Give one command a line."""
     report = arranged(report)
+    return "".join(f"{line}\n" for line in (_summary(report), *annotations(report)))
+
+
+def annotations(report: Report) -> Iterator[str]:
+    """What was not seen, then what breaks; each is a command."""
     unseen = f"opcheck: {tell('not seen')}"
-    lines = [_summary(report)]
-    lines += [
-        command("warning", {"title": unseen}, f"{gap.where}: {tell(gap.reason)}")
-        for gap in report.trace.gaps
-    ]
-    lines += [_finding(report, block) for block in _blocks(report)]
-    return "".join(f"{line}\n" for line in lines)
+    for gap in report.trace.gaps:
+        yield command("warning", {"title": unseen}, f"{gap.where}: {tell(gap.reason)}")
+    yield from (_finding(report, block) for block in _blocks(report))
 
 
 def _blocks(report: Report) -> Iterator["Block"]:

@@ -6,7 +6,7 @@ from opcheck.views.formats import PLAIN, Page
 from opcheck.views.html import words
 from opcheck.views.html.data import embedded
 from opcheck.views.html.facts import facts, parts
-from opcheck.views.html.head import cards, headline, tone, unseen
+from opcheck.views.html.head import Told, cards, headline, tone, unseen
 from opcheck.views.html.heat_map import heat_map
 from opcheck.views.html.template import whole_page
 from opcheck.views.order import WORST_FIRST, arranged
@@ -20,9 +20,13 @@ SCRIPTS = (
 """In the order in which they stand; each uses what comes before it."""
 
 
-def html_page(report: Report) -> str:
-    """The whole page; nothing in it is asked for elsewhere, and a browser is told so."""
+def html_page(report: Report, run: Told | None = None) -> str:
+    """The whole page; nothing in it is asked for elsewhere, and a browser is told so.
+
+    ``run``: what is said beside the findings, of a script that was run.
+    """
     ended = report.trace.ended
+    told = run or Told(headline(report))
     return whole_page(
         "page.html",
         STYLES,
@@ -30,12 +34,13 @@ def html_page(report: Report) -> str:
         report=report,
         words=words,
         verdicts=WORST_FIRST,
-        headline=headline(report),
+        headline=told.headline,
+        failure=told.failure,
         tone=tone(report),
         unseen=unseen(report),
         cards=cards(report),
         heat=heat_map(report.targets),
-        parts=parts(report),
+        parts=(*told.parts, *parts(report)),
         facts=facts(report),
         partial="" if ended is None else tell(common.partial(ended.where)),
         data=embedded(report),

@@ -68,10 +68,9 @@ _FULL = {
     "the call. It is not counted as supported.",
     Verdict.FALLBACK: "The call runs outside the device, on the host or, for a graph compiler, in "
     "PyTorch. It gives its result, and its tensors are moved there and back.",
-    Verdict.DECOMPOSED: "The call runs on the device as other operators, and the project's policy "
-    "names the reason that stands with it.",
-    Verdict.NATIVE: "The call runs on the device, and the project's policy names the reason that "
-    "stands with it.",
+    Verdict.DECOMPOSED: "The call runs on the device as other operators, with the catch that its "
+    "reason names.",
+    Verdict.NATIVE: "The call runs on the device, with the catch that its reason names.",
 }
 _OF_CODE = {
     DOUBTED: (

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from opcheck.lang.sentence import Sentence, with_sign
 from opcheck.lang.speech import tell
-from opcheck.model.report import Report, TargetReport
+from opcheck.model.report import SCRIPT, Report, TargetReport
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import Page
@@ -136,7 +136,7 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
     canvas.table(_figures(target, report.trace.mode == "train"))
     if summary.operators.get(Verdict.FALLBACK, 0):
         canvas.blank()
-        canvas.flow(split(fallback_cost(target, report.trace.mode)), 2)
+        canvas.flow(split(fallback_cost(report, target)), 2)
     if summary.runs is not None:
         write_gap_count(canvas, report)
 
@@ -165,14 +165,14 @@ def write_gap_count(canvas: Canvas, report: Report) -> None:
         canvas.flow(split(words.gaps(len(report.trace.gaps)), "magenta"), 2)
 
 
-def fallback_cost(target: TargetReport, mode: str) -> Sentence:
+def fallback_cost(report: Report, target: TargetReport) -> Sentence:
     """How the fallbacks split the work, and what they move."""
     summary = target.summary
     if target.elsewhere:
         return words.pieces(summary.islands)
-    return words.fallback_cost(
-        summary.islands, size(summary.fallback_bytes), words.RUN.get(mode, mode)
-    )
+    mode = report.trace.mode
+    run = words.WHOLE_RUN if report.model.kind == SCRIPT else words.RUN.get(mode, mode)
+    return words.fallback_cost(summary.islands, size(summary.fallback_bytes), run)
 
 
 def _write_share(canvas: Canvas, target: TargetReport, rate: float) -> None:

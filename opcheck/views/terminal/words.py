@@ -65,6 +65,8 @@ IN_PHASE = {
     Phase.OPTIMIZER: "in optimizer",
 }
 RUN = {"inference": "forward", "train": "training step"}
+WHOLE_RUN = "run"
+"""Of a script, which takes as many steps as it likes."""
 COMPUTED = {True: "with values, computed on this CPU", False: "shapes only"}
 ENDED, STOPPED = "ended early", "stopped at a refusal"
 ELSEWHERE = "refused or on the host"

@@ -22,6 +22,8 @@ from opcheck.model.script import (
 )
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
+from opcheck.pipeline.script_report import report_of_script
+from opcheck.views.formats import command_view
 from tests.app.stand_in import outcome
 
 TRAIN = """\
@@ -161,6 +163,59 @@ def test_what_the_device_refuses_is_told_with_its_line(tmp_path: Path) -> None:
     assert (uncaught.ending, uncaught.caught) == (Ending.REFUSED, ())
     done = outcome(["run", "--stop", "-t", OLD, "train.py"])
     assert done.exit_code == ExitCode.GATE
+
+
+IN_MODULES = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        if x.shape[0] > 2:
+            raise ValueError("too many")
+        return torch.special.i0(self.fc(x))
+
+
+model = nn.Sequential(Block(), Block()).cuda()
+model(torch.ones(2, 4, device="cuda"))
+torch.special.i0(torch.ones(2, 4, device="cuda"))
+model(torch.ones(3, 4, device="cuda"))
+"""
+
+
+@pytest.mark.slow
+def test_a_call_is_told_with_the_module_that_makes_it(tmp_path: Path) -> None:
+    found = ran(tmp_path, IN_MODULES)
+    (calls,) = found.emulation.host_calls
+    assert [(site.module, site.line) for site in calls.sites] == [("", 18), ("Sequential.*", 13)]
+    error = found.emulation.error_site
+    assert error is not None
+    assert (error.module, error.line) == ("Sequential.*", 12)
+
+
+@pytest.mark.slow
+def test_a_plan_has_a_fix_for_what_the_device_does_not_take(tmp_path: Path) -> None:
+    text = "import torch\ntorch.set_default_dtype(torch.float64)\n"
+    text += "x = torch.ones(4, dtype=torch.float32, requires_grad=True, device='cuda')\n"
+    found = ran(tmp_path, text + "torch.special.i0(x).sum().backward()\n", plan=True)
+    assert found.plan is not None
+    fixes = {one.op: [way.rule for way in one.suggestions] for one in found.plan}
+    assert fixes["aten::i0.out"] == ["i0-by-series"]
+    assert fixes["aten::special_i1.out"] == ["i1-by-series"]
+    (target,) = report_of_script(found).targets
+    (told,) = [one for one in target.findings if one.op == "aten::i0.out"]
+    (way,) = told.suggestions
+    assert (way.rule, [told.uses[i].line for i in way.places]) == ("i0-by-series", [4])
+    assert way.measured is not None
+    assert way.unmeasured == "its gradients were not compared"
+    page = command_view("run", "text").render(found)
+    assert "    fix       i0-by-series" in page
+    assert json.loads(command_view("run", "json").render(found))["planned"] is True
 
 
 WRITES = """\

@@ -1,14 +1,16 @@
 """``opcheck.run/1``: what became of a script on an emulated device as a JSON object."""
 
 from opcheck.model.script import SCHEMA, Frame, ScriptRun
+from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.document.emulation import emulation_document, site_value
 from opcheck.views.document.parts import Json, as_text
+from opcheck.views.document.report import report_document
 from opcheck.views.formats import PLAIN, Page
-from opcheck.views.order import arranged_emulation
+from opcheck.views.order import arranged, arranged_emulation
 
 
 def render(found: ScriptRun, page: Page = PLAIN) -> str:
-    """Give the run as ``opcheck.run/1``, its emulation arranged by the contract."""
+    """Give the run as ``opcheck.run/1``, its parts arranged by their contracts."""
     return as_text(
         {
             "schema": SCHEMA,
@@ -28,7 +30,9 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
             "frames": list(map(_frame, found.frames)),
             "caught": list(map(site_value, found.caught)),
             "writes": [{"path": item.path, "bytes": item.nbytes} for item in found.writes],
+            "planned": found.plan is not None,
             "emulation": emulation_document(arranged_emulation(found.emulation)),
+            "report": report_document(arranged(report_of_script(found))),
         }
     )
 

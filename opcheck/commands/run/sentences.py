@@ -1,0 +1,63 @@
+"""What every format says of a script's run: how it ended, where it failed, what it caught."""
+
+from opcheck.lang.sentence import Sentence, chained, verbatim
+from opcheck.model.script import Ending, Frame, ScriptRun, Write
+from opcheck.views.terminal import words
+from opcheck.views.terminal.emulation import operators
+from opcheck.views.terminal.notation import size
+
+_ENDINGS = {
+    Ending.EXITED: "the script ended with status {count}",
+    Ending.FAILED: "the script failed",
+    Ending.REFUSED: "stopped at a refusal",
+    Ending.CUT: "ended early",
+}
+_CAUGHT = "the script caught what the device raised at {text}, and went on"
+CAUGHT = ("Caught", "errors of the device that the script went on from")
+WRITES = ("Written", "seen by the script alone, and gone")
+
+
+def outcome(found: ScriptRun) -> Sentence:
+    """How the script ended, and whether the device takes it, in a few words."""
+    emulation = found.emulation
+    refused, unknown = operators(emulation.refusals), operators(emulation.unknown)
+    numbers = refused, unknown, operators(emulation.host_calls)
+    ended = _ENDINGS.get(found.ending)
+    if ended is not None:
+        said = Sentence(ended, count=found.status)
+        if emulation.refusals and found.ending is not Ending.REFUSED:
+            return chained((said, words.outcome(False, "", *numbers)), ", ")
+        return said
+    if not found.used:
+        return Sentence("never used the device")
+    return words.outcome(found.runs, "", *numbers)
+
+
+def headline(found: ScriptRun) -> Sentence:
+    """The same with the script and the device."""
+    script, target = " ".join(found.script.command), found.emulation.target
+    return Sentence(words.OUTCOME, said=outcome(found), model=script, target=target)
+
+
+def place(frame: Frame) -> Sentence:
+    """A frame as Python names it."""
+    return Sentence(
+        'File "{file}", line {count}, in {module}',
+        file=frame.file,
+        count=frame.line,
+        module=frame.function,
+    )
+
+
+def caught(found: ScriptRun) -> dict[tuple[str, int], Sentence]:
+    """File and line -> that the script caught there what the device raised."""
+    places = dict.fromkeys((site.file, site.line) for site in found.caught)
+    return {
+        (file, line): Sentence(_CAUGHT, text=f"{file}:{line}" if file else words.ROOT)
+        for file, line in places
+    }
+
+
+def written(item: Write) -> Sentence:
+    """How large a file is that was written, or that it is gone."""
+    return Sentence("taken away") if item.nbytes is None else verbatim(size(item.nbytes))

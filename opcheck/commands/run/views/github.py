@@ -1,0 +1,48 @@
+"""A script's run as workflow commands of GitHub Actions, at the lines of the pull request."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from opcheck.commands.run import sentences
+from opcheck.lang.speech import tell
+from opcheck.model.report import Report
+from opcheck.model.script import ScriptRun
+from opcheck.model.trace import RUN_ENDED
+from opcheck.pipeline.script_report import report_of_script
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import command
+from opcheck.views.order import arranged
+from opcheck.views.report.github import annotations
+
+
+def render(found: ScriptRun, page: Page = PLAIN) -> str:
+    """The outcome, the script's own error, errors that it caught, then what breaks."""
+    lines = [_summary(found), *_failure(found), *_caught(found)]
+    lines += annotations(_rest(arranged(report_of_script(found)), found))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _summary(found: ScriptRun) -> str:
+    return command("notice", {"title": "opcheck run"}, tell(sentences.headline(found)))
+
+
+def _failure(found: ScriptRun) -> Iterator[str]:
+    for frame in found.frames[-1:]:
+        place = {"file": frame.file, "line": str(frame.line)}
+        title = f"opcheck run: {tell(sentences.outcome(found))}"
+        yield command("error", {**place, "title": title}, found.emulation.error)
+
+
+def _caught(found: ScriptRun) -> Iterator[str]:
+    for (file, line), said in sentences.caught(found).items():
+        place = {"file": file, "line": str(line)} if file else {}
+        yield command("warning", {**place, "title": "opcheck run"}, tell(said))
+
+
+def _rest(report: Report, found: ScriptRun) -> Report:
+    """The report without the gap for an end of which the error at its line has told already."""
+    if not found.frames:
+        return report
+    gaps = tuple(gap for gap in report.trace.gaps if gap.code != RUN_ENDED)
+    return replace(report, trace=replace(report.trace, gaps=gaps))

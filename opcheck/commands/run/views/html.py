@@ -1,0 +1,40 @@
+"""A script's run as a web page: that of a report, with how the script ended and what it wrote."""
+
+from collections.abc import Iterator
+
+from opcheck.commands.run import sentences
+from opcheck.lang.speech import tell
+from opcheck.model.script import ScriptRun
+from opcheck.pipeline.script_report import report_of_script
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.html.facts import Part
+from opcheck.views.html.head import Told
+from opcheck.views.order import arranged
+from opcheck.views.report.html import html_page
+from opcheck.views.terminal.notation import plural
+
+
+def render(found: ScriptRun, page: Page = PLAIN) -> str:
+    """Give the page: the outcome, the script's own error, every finding, and what it wrote."""
+    told = Told(tell(sentences.headline(found)), "\n".join(_failure(found)), tuple(_parts(found)))
+    return html_page(arranged(report_of_script(found)), told)
+
+
+def _failure(found: ScriptRun) -> Iterator[str]:
+    """All frames that are the user's own, and the error, as Python shows them."""
+    for frame in found.frames:
+        yield tell(sentences.place(frame))
+        if frame.source:
+            yield f"  {frame.source}"
+    if not found.emulation.finished:
+        yield found.emulation.error
+
+
+def _parts(found: ScriptRun) -> Iterator[Part]:
+    caught = sentences.caught(found)
+    if caught:
+        rows = tuple((f"{file}:{line}", said) for (file, line), said in caught.items())
+        yield Part(*sentences.CAUGHT, plural(len(rows), "place"), rows, open=True)
+    if found.writes:
+        rows = tuple((item.path, sentences.written(item)) for item in found.writes)
+        yield Part(*sentences.WRITES, plural(len(rows), "file"), rows)
