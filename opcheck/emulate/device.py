@@ -12,19 +12,20 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from opcheck.emulate.computing import Shapes, Values
 from opcheck.emulate.errors import Backward, Wording
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Judge, Objection, Overload
+from opcheck.emulate.presented import presented
 from opcheck.emulate.record import Record
 from opcheck.emulate.refusals import not_emulated
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
 from opcheck.model.launches import KernelCode
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.predicates import OneOf
 from opcheck.model.report import Reason
 from opcheck.model.trace import COMPILED_CODE, KERNEL_NOT_RUN, Compilation, Gap
 from opcheck.model.verdict import Confidence, Verdict
@@ -36,7 +37,6 @@ from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import ModuleStack
 from opcheck.trace.calls.signature import Call, take_apart
-from opcheck.trace.device.state import DeviceState
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.kernel_results import asks_for
 from opcheck.trace.outputs.unknown import Assumption, OtherLayout
@@ -76,13 +76,7 @@ class Device:
         """Whether Python was given a number that is not known without data."""
         self.modules: ModuleStack | None = None
         """Follows the model's modules, if whoever runs the model tells."""
-        self.state = DeviceState(
-            device.type,
-            available=lambda: True,
-            name=matrix.chip_name or matrix.target.chip,
-            memory=self.memory,
-            amp_dtypes=_amp_dtypes(matrix),
-        )
+        self.state = presented(matrix, device, self.memory, self._note_at)
         """What ``torch.npu`` answers from."""
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
@@ -154,7 +148,7 @@ class Device:
         __tracebackhide__ = True
         overload = self.overload(name)
         assert overload.composite is not None, "registered for composites alone"
-        if self._quiet.depth:
+        if self._quiet.depth or _calls_anew(args, kwargs):
             return run_composite(overload.func, overload.composite, args, kwargs)
         # modes and transforms that are at work would see what is looked up
         with torch._C._DisableTorchDispatch(), torch._C._DisableFuncTorch():
@@ -375,18 +369,9 @@ class Device:
         return Site(module, *from_stack(2, None))
 
 
-def _amp_dtypes(matrix: SupportMatrix) -> tuple[torch.dtype, ...]:
-    """What autocast may compute in: not what the chip refuses everywhere."""
-    refused = {
-        name
-        for condition in matrix.conditions.get("*", ())
-        if condition.verdict is Verdict.UNSUPPORTED
-        and len(condition.predicates) == 1
-        and isinstance(bound := condition.predicates[0].bound, OneOf)
-        for name in bound.listed
-    }
-    both = (torch.float16, torch.bfloat16)
-    return tuple(d for d in both if str(d).removeprefix("torch.") not in refused)
+def _calls_anew(*given: Any) -> bool:
+    """Whether tensors are among them that make calls of what they hold, as DTensors do."""
+    return any(map(is_traceable_wrapper_subclass, tree_leaves(given)))
 
 
 def _bytes(value: Any) -> int:

@@ -10,6 +10,7 @@ Private torch API used here, checked on 2.13.0: ``torch._tensor_str._str``, whic
 ``torch._tensor_str._tensor_str``, which formats values, and ``_disable_current_modes``.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
@@ -133,12 +134,25 @@ def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -
         _answer(undo, torch.cuda, module)
         for owner in (torch.Tensor, torch.nn.Module):
             _set(undo, owner, "cuda", getattr(owner, name))
-        _set(undo, torch.Tensor, "is_cuda", getattr(torch.Tensor, f"is_{name}"))
+        _set(undo, torch.Tensor, "is_cuda", _asked_by_users(getattr(torch.Tensor, f"is_{name}")))
         _set(undo, torch, "load", _taking(torch.load, moved))
         for made in _CLASSES:
             _set(undo, made, "__init__", _taking(made.__init__, moved))
         undo.enter_context(_Transfer(device, met))
         yield
+
+
+def _asked_by_users(own: Any) -> property:
+    """A tensor's property of the device's that is not PyTorch's: its code means NVIDIA's libraries.
+
+    Its ``broadcast`` would compare a compute capability, in releases of this torch's age alone.
+    """
+
+    def get(tensor: Tensor) -> bool:
+        asks: str = sys._getframe(1).f_globals.get("__name__", "")
+        return not asks.startswith("torch.") and bool(own.__get__(tensor))
+
+    return property(get)
 
 
 class _Transfer(OtherAsDevice):

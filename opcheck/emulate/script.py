@@ -124,6 +124,7 @@ def run_script(
     progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
     with ExitStack() as stack:
         device = stack.enter_context(emulator)
+        emulator.device.state.count = request.script.processes
         if request.as_cuda:
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
         stack.enter_context(progress.counting())
