@@ -34,7 +34,7 @@ def run(
     from opcheck.trace.running import eager
 
     eager.prepare()
-    stand_ins = prepare(libraries, weights=request.values)
+    stand_ins = prepare(libraries, weights=request.values, on_device=True)
     _launched(request)
     doing = Sentence("running on an emulated {target}", target=target)
 
