@@ -47,7 +47,7 @@ def build_matrix(
     method = Method(release.data.get("method", Method.REGISTERED))
     branches = None if key == _PLUGIN else tables.choices(target.torch)
     among, compilers, triton = tables.collectives, tables.compilers, tables.triton
-    modes = tables.deterministic
+    modes, chip = tables.deterministic, vendor.data["chips"][target.chip]
     everywhere = (branches, among, compilers, triton, modes)
     kept = [table.digest for table in everywhere if table]
     digests = "".join((vendor.digest, release.digest, tables.digest, *kept)).encode()
@@ -76,7 +76,8 @@ def build_matrix(
         cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
         sparse=tables.sparse(target, key, partial(_listed, release, target.torch, cited, method)),
         cautions=cautions_of(target, modes.data) if modes else (),
-        chip_name=vendor.data["chips"][target.chip]["name"],
+        chip_name=chip["name"],
+        capability=tuple(chip["capability"]) if "capability" in chip else None,
     )
 
 

@@ -53,8 +53,28 @@ def collecting(device: Device) -> Iterator[None]:
                 raise
             _forget(device, given)
 
-    with _registered("PrivateUse1", answer, device.backward.keep):
+    with (
+        _registered("PrivateUse1", answer, device.backward.keep),
+        _default(device.torch_device.type, device.matrix),
+    ):
         yield
+
+
+@contextmanager
+def _default(device_type: str, matrix: SupportMatrix) -> Iterator[None]:
+    """Have torch know the target's backend as the device type's own, where one is known."""
+    import torch.distributed as dist
+
+    names = {said.backend for said in matrix.collectives.values()}
+    if not names or not dist.is_available():
+        yield
+        return
+    known = dist.Backend.default_device_backend_map
+    known[device_type] = min(names).lower()
+    try:
+        yield
+    finally:
+        del known[device_type]
 
 
 _ALIKE = "collectives have the values that they give where all {count} processes hold the same"

@@ -9,9 +9,6 @@ from torch.utils._pytree import tree_map
 
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Overload
-from opcheck.model.matrix import SupportMatrix
-from opcheck.model.predicates import OneOf
-from opcheck.model.verdict import Verdict
 from opcheck.trace.calls.signature import Call
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 from opcheck.trace.outputs.device_only import kernel_for
@@ -189,17 +186,3 @@ def keeps_values(spec: Spec) -> bool:
     if spec.dtype.is_floating_point or spec.dtype.is_complex:
         return spec.numel <= FLOAT_INPUT_LIMIT
     return small(spec)
-
-
-def amp_dtypes(matrix: SupportMatrix) -> tuple[torch.dtype, ...]:
-    """What autocast may compute in: not what the chip refuses everywhere."""
-    refused = {
-        name
-        for condition in matrix.conditions.get("*", ())
-        if condition.verdict is Verdict.UNSUPPORTED
-        and len(condition.predicates) == 1
-        and isinstance(bound := condition.predicates[0].bound, OneOf)
-        for name in bound.listed
-    }
-    both = (torch.float16, torch.bfloat16)
-    return tuple(d for d in both if str(d).removeprefix("torch.") not in refused)

@@ -12,13 +12,15 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch.utils._pytree import tree_leaves, tree_map_only
 
-from opcheck.emulate.computing import Shapes, Values, amp_dtypes
+from opcheck.emulate.computing import Shapes, Values
 from opcheck.emulate.errors import Backward, Wording
 from opcheck.emulate.kept_calls import KeptCalls
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Judge, Objection, Overload
+from opcheck.emulate.presented import presented
 from opcheck.emulate.record import Record
 from opcheck.emulate.refusals import not_emulated
 from opcheck.lang.sentence import Sentence
@@ -36,7 +38,6 @@ from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import Followed
 from opcheck.trace.calls.signature import Call, take_apart
-from opcheck.trace.device.state import DeviceState
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.kernel_results import asks_for
 from opcheck.trace.outputs.unknown import Assumption, OtherLayout
@@ -78,13 +79,7 @@ class Device:
         """Follows modules, if whoever runs them tells."""
         self.kept: KeptCalls | None = None
         """Keeps the calls that are refused, leave the device or run with a catch, if wanted."""
-        self.state = DeviceState(
-            device.type,
-            available=lambda: True,
-            name=matrix.chip_name or matrix.target.chip,
-            memory=self.memory,
-            amp_dtypes=amp_dtypes(matrix),
-        )
+        self.state = presented(matrix, device, self.memory, self._note_at)
         """What ``torch.npu`` answers from."""
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
@@ -161,7 +156,7 @@ class Device:
         __tracebackhide__ = True
         overload = self.overload(name)
         assert overload.composite is not None, "registered for composites alone"
-        if self._quiet.depth:
+        if self._quiet.depth or _calls_anew(args, kwargs):
             return run_composite(overload.func, overload.composite, args, kwargs)
         # modes and transforms that are at work would see what is looked up
         with torch._C._DisableTorchDispatch(), torch._C._DisableFuncTorch():
@@ -386,6 +381,11 @@ class Device:
     def _site(self) -> Site:
         module = self.modules.current if self.modules else ""
         return Site(module, *from_stack(2, None))
+
+
+def _calls_anew(*given: Any) -> bool:
+    """Whether tensors are among them that make calls of what they hold, as DTensors do."""
+    return any(map(is_traceable_wrapper_subclass, tree_leaves(given)))
 
 
 def _bytes(value: Any) -> int:

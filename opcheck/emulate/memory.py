@@ -4,8 +4,10 @@ Tensors of the emulated device: plain torch tensors whose storages know their va
 They are no subclasses, so that C++ treats them as it treats those of the real device.
 
 Storages made by hand on the emulated device, as ``torch.load`` and ``storage.to`` make them. torch
-asks the device's C++ allocator for them, which Python cannot give: without this it crashes. Checked
-on 2.13.0: ``torch.UntypedStorage`` is a Python class that inherits its ``__new__``.
+asks the device's C++ allocator for them, which Python cannot give: without this it crashes, and so
+does what gives their memory back, as ``fully_shard`` does. Checked on 2.13.0:
+``torch.UntypedStorage`` is a Python class that inherits ``__new__``, ``resize_``, ``nbytes`` and
+``size``.
 
 Pinned host memory beside the emulated device: plain memory that says it is pinned. torch asks the
 device's C++ hooks for an allocator of pinned memory, which Python cannot give, so that
@@ -36,6 +38,7 @@ from opcheck.trace.torch_internals.dispatcher import at_key
 _BLOCK = "_emulated_block"
 _CPU = torch._C.DispatchKey.CPU
 _SET: Any = torch.ops.aten.set_.source_Storage_storage_offset
+_STORAGE: Any = torch._C.StorageBase
 _FIRST_ADDRESS = 1 << 40
 _PAGE = 512
 """Bytes between two addresses given out, as device allocators align."""
@@ -207,7 +210,7 @@ class Memory:
 
 @contextmanager
 def allocated(memory: Memory, values: bool) -> Iterator[None]:
-    """Have ``torch.UntypedStorage(nbytes, device=…)`` work for the device inside the block."""
+    """Have storages of the device be made, given back and taken again inside the block."""
 
     def new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         if device is None or torch.device(device).type != memory.device.type:
@@ -219,11 +222,30 @@ def allocated(memory: Memory, values: bool) -> Iterator[None]:
             return memory.adopt(host).untyped_storage()
         return memory.blank(host.dtype, host.shape, host.stride()).untyped_storage()
 
-    torch.UntypedStorage.__new__ = new  # type: ignore[method-assign]  # taken back below
+    made: dict[str, Any] = {"__new__": new, "resize_": _resize, "nbytes": _nbytes, "size": _nbytes}
+    for name, method in made.items():
+        setattr(torch.UntypedStorage, name, method)
     try:
         yield
     finally:
-        del torch.UntypedStorage.__new__
+        for name in made:
+            delattr(torch.UntypedStorage, name)
+
+
+def _resize(storage: torch.UntypedStorage, size: int) -> torch.UntypedStorage:
+    """Give memory of the device back, or take it again, up to what there was at first."""
+    block: Block | None = storage.__dict__.get(_BLOCK)
+    if block is None or size > _STORAGE.nbytes(storage):
+        _STORAGE.resize_(storage, size)
+    else:
+        block.memory.take(size - block.nbytes)
+        block.nbytes = size
+    return storage
+
+
+def _nbytes(storage: torch.UntypedStorage) -> int:
+    block: Block | None = storage.__dict__.get(_BLOCK)
+    return _STORAGE.nbytes(storage) if block is None else block.nbytes
 
 
 _PINNED = "_emulated_pinned"

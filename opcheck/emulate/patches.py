@@ -10,6 +10,7 @@ Private torch API used here, checked on 2.13.0: ``torch._tensor_str._str``, whic
 ``torch._tensor_str._tensor_str``, which formats values, and ``_disable_current_modes``.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
@@ -119,7 +120,8 @@ def _outside(record: Record, phase: Phase | None, value: Any) -> Any:
 
 
 _CLASSES = (torch.autocast, torch.amp.GradScaler)
-"""They take a device type, and no mode sees it."""
+"""They take a device type, and no mode sees it; meshes of devices do so too."""
+_MESH = "init_device_mesh"
 
 
 @contextmanager
@@ -133,12 +135,29 @@ def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -
         _answer(undo, torch.cuda, module)
         for owner in (torch.Tensor, torch.nn.Module):
             _set(undo, owner, "cuda", getattr(owner, name))
-        _set(undo, torch.Tensor, "is_cuda", getattr(torch.Tensor, f"is_{name}"))
+        _set(undo, torch.Tensor, "is_cuda", _asked_by_users(getattr(torch.Tensor, f"is_{name}")))
         _set(undo, torch, "load", _taking(torch.load, moved))
-        for made in _CLASSES:
+        for place in (torch.distributed, getattr(torch.distributed, "device_mesh", None)):
+            if hasattr(place, _MESH):
+                _set(undo, place, _MESH, _taking(getattr(place, _MESH), moved))
+        meshes = getattr(torch.distributed, "DeviceMesh", None)
+        for made in (*_CLASSES, *([meshes] if meshes else [])):
             _set(undo, made, "__init__", _taking(made.__init__, moved))
         undo.enter_context(_Transfer(device, met))
         yield
+
+
+def _asked_by_users(own: Any) -> property:
+    """A tensor's property of the device's that is not PyTorch's: its code means NVIDIA's libraries.
+
+    Its ``broadcast`` would compare a compute capability, in releases of this torch's age alone.
+    """
+
+    def get(tensor: Tensor) -> bool:
+        asks: str = sys._getframe(1).f_globals.get("__name__", "")
+        return not asks.startswith("torch.") and bool(own.__get__(tensor))
+
+    return property(get)
 
 
 class _Transfer(OtherAsDevice):
@@ -193,10 +212,8 @@ def _moved(device: torch.device, value: Any) -> Any:
     """Give the device for a CUDA one; any other value as it is."""
     if isinstance(value, torch.device):
         return device if value.type == "cuda" else value
-    if value == "cuda":
-        return device.type
-    if isinstance(value, str) and value.startswith("cuda:"):
-        return str(device)
+    if isinstance(value, str) and value.partition(":")[0] == "cuda":
+        return device.type if value == "cuda" else str(device)
     if type(value) is dict:  # a map_location
         return {_moved(device, key): _moved(device, item) for key, item in value.items()}
     return value

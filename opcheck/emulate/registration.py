@@ -48,7 +48,7 @@ def _register(library: Library, device: Device) -> None:
     lacking = _without_any_kernel()
     for name in aten_overloads():
         entry = matrix.entries.get(name)
-        if entry is not None and name == SHALLOW_COPY:
+        if name == SHALLOW_COPY:
             _put(library, name, _compatible)
         elif entry is not None and _KEY in entry.keys:
             _put(library, name, _asking(device, device.native, name))
@@ -79,7 +79,13 @@ def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -
 
 
 def _compatible(tensor: torch.Tensor, other: torch.Tensor) -> bool:
-    """Let host tensors become device tensors: what vendors register the question for."""
+    """Let host tensors become device tensors, as ``Module.to`` and ``tensor.data = other`` do.
+
+    torch_mlu registers this answer at PrivateUse1, torch_npu for every key
+    (``csrc/aten/ops/HasCompatibleShallowCopyType.cpp``), and torch_musa's own torch gives it. With
+    PyTorch's own, which knows no PrivateUse1 device, ``Module.to`` would make new parameters, and
+    an optimizer that was made before it would go on with those of the host.
+    """
     return True
 
 

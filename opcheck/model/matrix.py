@@ -341,6 +341,8 @@ class SupportMatrix(Struct, frozen=True):
     those whose releases differ and whose release the target does not name."""
     chip_name: str = ""
     """What the vendor calls the chip: ``Ascend 910B``."""
+    capability: tuple[int, int] | None = None
+    """What ``get_device_capability`` gives for the chip; None where nothing says."""
 
     @property
     def compiles_graphs(self) -> bool:

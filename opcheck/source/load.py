@@ -62,12 +62,15 @@ def _no_model(path: Path) -> SourceError:
     return SourceError(Sentence("{error}: {text}", error=path, text=found.detail), FACTORY_HINT)
 
 
-def prepare(libraries: Libraries | None, *, weights: bool) -> "StandIns | None":
+def prepare(
+    libraries: Libraries | None, *, weights: bool, on_device: bool = False
+) -> "StandIns | None":
     """Have code that is run from now on find what stands for what is not there.
 
     Args:
         libraries: what is known of libraries that are not installed; None: nothing stands for them.
         weights: whether tensors have values.
+        on_device: whether the code makes its model on the device itself.
 
     Returns:
         what stands for such libraries.
@@ -75,12 +78,15 @@ def prepare(libraries: Libraries | None, *, weights: bool) -> "StandIns | None":
     from opcheck.source.building import (  # torch, only for work
         absent_weights,
         processes,
+        sharding,
         torchvision_operators,
     )
     from opcheck.source.building.stand_ins import extensions
 
     torchvision_operators.prepare()
     processes.prepare()
+    if not on_device:
+        sharding.prepare()
     extensions.prepare()
     absent_weights.prepare(values=weights)
     stand_ins = None

@@ -21,6 +21,7 @@ _CHIP = Record(
     {
         "product": Text(),
         "arch": Text(),
+        "capability": ListOf(Number()),
         "socs": TEXTS,
         "soc_numbers": ListOf(Number()),
         "kernels": Text(),

@@ -40,7 +40,7 @@ def run(
     from opcheck.trace.running import eager
 
     eager.prepare()
-    stand_ins = prepare(libraries, weights=request.values)
+    stand_ins = prepare(libraries, weights=request.values, on_device=True)
     fake_data.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)

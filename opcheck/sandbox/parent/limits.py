@@ -7,7 +7,7 @@ they like and start programs. Neither has the network, nor writes elsewhere.
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -59,8 +59,21 @@ def _of_script(request: ScriptRequest, scratch: Path) -> Profile:
     if request.write:
         return replace(given, writable=(os.sep,))
     beside = [] if request.script.module else [str(Path(request.script.name).resolve().parent)]
-    folders = (os.getcwd(), *beside, os.path.expanduser("~"), tempfile.gettempdir())
+    folders = (
+        os.getcwd(), *beside, os.path.expanduser("~"), tempfile.gettempdir(),
+        *_named(request.script.argv),
+    )  # fmt: skip
     return replace(given, overlaid=top_of(folders, str(scratch)), aside=str(scratch / _ASIDE))
+
+
+def _named(argv: Sequence[str]) -> Iterator[str]:
+    """Folders that a command line names from the root on, or what is there of them."""
+    for word in argv:
+        path = Path(word if word.startswith(os.sep) else word.partition("=")[2])
+        if path.is_absolute():
+            there = next(folder for folder in (path, *path.parents) if folder.is_dir())
+            if there != Path(there.anchor):
+                yield str(there)
 
 
 def temporary_of(request: Request) -> str | None:

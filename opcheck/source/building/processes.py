@@ -20,7 +20,6 @@ import torch
 
 from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building import sharding
 
 _FAKE = "fake"
 _MODULES = (
@@ -59,7 +58,6 @@ def prepare() -> None:
         for module in (dist, dist.distributed_c10d):
             setattr(module, name, made)
     _prepare_meshes(vars(dist)["DeviceMesh"])
-    sharding.prepare()
     if not torch.cuda.is_available():
         torch.cuda.set_device = _set_device
 

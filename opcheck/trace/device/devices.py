@@ -4,6 +4,7 @@ Private torch API used here, checked on 2.13.0: ``torch._C._get_privateuse1_back
 the device guard of a Python backend gives streams and events which do nothing.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -91,18 +92,26 @@ class Streams(Part):
         return False
 
 
+def _version(text: str) -> tuple[int, int] | None:
+    """Two numbers with a dot between them; None for any other text."""
+    major, _, minor = text.partition(".")
+    return (int(major), int(minor)) if major.isdecimal() and minor.isdecimal() else None
+
+
 class DeviceProperties(Struct, frozen=True):
     """What the device says of itself."""
 
     name: str
     total_memory: int
+    major: int | None = None
+    minor: int | None = None
+    """None where the vendor has no compute capability, as on Ascend."""
+    multi_processor_count: int = 32  # a round figure, as the memory's
 
 
 class CudaProperties(DeviceProperties, frozen=True):
-    """The same of a device with a compute capability; figures are those of an A100."""
+    """The same of a device of CUDA's; figures are those of an A100."""
 
-    major: int
-    minor: int
     multi_processor_count: int = 108
     warp_size: int = 32
     max_threads_per_multi_processor: int = 2048
@@ -130,7 +139,7 @@ class Devices(Part):
         return ONLY
 
     def set_device(self, device: Any) -> None:
-        """Choose a device: there is only one."""
+        """Choose a device: only one is used."""
         self._host().index(device)
 
     def device(self, device: Any) -> AbstractContextManager[None]:
@@ -151,14 +160,18 @@ class Devices(Part):
         """What the device says of itself."""
         host = self._host()
         host.index(device)
-        if host.capability is not None:
-            return CudaProperties(host.name, host.total_memory, *host.capability)
-        return DeviceProperties(host.name, host.total_memory)
+        numbers = host.capability or (None, None)
+        kind = CudaProperties if host.device_type == "cuda" else DeviceProperties
+        return kind(host.name, host.total_memory, *numbers)
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int] | None:
         """Major and minor version of the chip; None where the vendor has no such thing."""
-        self._host().index(device)
-        return self._host().capability
+        host = self._host()
+        host.index(device)
+        found = host.capability or _version(os.environ.get(host.capability_variable, ""))
+        if found is None:
+            host.met_without_capability()
+        return found
 
     def can_device_access_peer(self, device: Any, peer_device: Any) -> bool:
         """Whether a device reads another's memory: there is no other."""

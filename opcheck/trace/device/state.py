@@ -65,7 +65,10 @@ def count_from_here() -> None:
 
 
 ONLY = 0
-"""Index of the one device there is."""
+"""Index of the one device that is used."""
+
+
+def _nothing() -> None: ...
 
 
 class MemoryUse(Protocol):
@@ -95,7 +98,11 @@ class DeviceState:
     """Bytes; the default is a round figure."""
     memory: MemoryUse = field(default_factory=NoMemoryUse)
     capability: tuple[int, int] | None = None
-    """What ``get_device_capability`` gives; Ascend has no such thing and gives None."""
+    """What ``get_device_capability`` gives; None where the vendor has no such thing."""
+    capability_variable: str = ""
+    """What in the environment gives it in the vendor's place; "": nothing."""
+    met_without_capability: Callable[[], None] = _nothing
+    """Called where a program is given None for it."""
     amp_dtypes: tuple[torch.dtype, ...] = (torch.float16, torch.bfloat16)
     """What autocast may compute in; bfloat16 is supported if it is among them."""
     generator: torch.Generator = field(default_factory=torch.Generator)
@@ -140,10 +147,10 @@ class DeviceState:
             device = device.index
         if device is None:
             return ONLY
-        if device != ONLY:
+        if not 0 <= device < self.count:
             raise RuntimeError(
                 f"invalid device index {device}: torch.{self.device_type} is emulated here, "
-                "with one device"
+                + ("with one device" if self.count == 1 else f"with {self.count} devices")
             )
         return ONLY
 

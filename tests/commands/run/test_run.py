@@ -63,7 +63,9 @@ print(x.sum())
 
 def request(script: ScriptSpec, target: str = "ascend-910b", **given: Any) -> ScriptRequest:
     limits = {name: given.pop(name) for name in ("timeout",) if name in given}
-    return ScriptRequest(script, ModelSpec(script.name, **limits), TargetSpec(target), **given)
+    return ScriptRequest(
+        script, ModelSpec(script.name, **limits), TargetSpec.parse(target), **given
+    )
 
 
 def ran(folder: Path, text: str, *argv: str, **given: Any) -> ScriptRun:

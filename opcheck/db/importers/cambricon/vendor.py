@@ -22,10 +22,18 @@ from opcheck.lang.sentence import Sentence
 
 _AUTOCAST_DATA = Path(__file__).with_name("cambricon_autocast.yaml")
 _CHIPS = {
-    "mlu370": {"name": "MLU370", "arch": "mtp_372", "bfloat16": False, "float64": False},
-    "mlu590": {"name": "MLU590", "arch": "mtp_592", "bfloat16": True, "float64": False},
-}
+    "mlu370": {
+        "name": "MLU370", "arch": "mtp_372", "capability": [3, 0], "bfloat16": False,
+        "float64": False,
+    },
+    "mlu590": {
+        "name": "MLU590", "arch": "mtp_592", "capability": [5, 0], "bfloat16": True,
+        "float64": False,
+    },
+}  # fmt: skip
 """Of the device names that the runtime knows, those that current releases compile kernels for."""
+_OF_CHIPS = ("chips", "chips.bang_arch", "dtype.bf16")
+"""Facts that tell what is said of them here."""
 _CALLS = {
     "compat.gpu_migration": "import torch_mlu.utils.gpu_migration",
     "compat.model_transfer": "import torch_mlu.utils.model_transfer",
@@ -57,7 +65,7 @@ def vendor_file(folder: Path) -> str:
 
 def _lines(folder: Path) -> Iterable[str]:
     facts = _Facts(folder)
-    chips = {chip: {**said, "at": facts.at("chips", "dtype.bf16")} for chip, said in _CHIPS.items()}
+    chips = {chip: {**said, "at": facts.at(*_OF_CHIPS)} for chip, said in _CHIPS.items()}
     fallback, layer, notes = _fallback(facts), _compat_layer(facts), _notes(facts)
     autocast = load_yaml(_AUTOCAST_DATA)
     messages = _messages(facts, autocast)

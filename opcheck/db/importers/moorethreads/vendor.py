@@ -111,6 +111,7 @@ def _chips(sources: _Sources) -> dict[str, Any]:
         chip: {
             "name": data["name"],
             "arch": data["arch"],
+            "capability": [int(digit) for digit in data["arch"].removeprefix("mp_")],
             "bfloat16": data["arch"] >= _BFLOAT16,
             "at": [f"{at}:{data['line']}"],
             **({"since": data["since"]} if "since" in data else {}),

@@ -1,0 +1,1 @@
+"""Training scripts in the style of public projects, run as they stand."""
