@@ -59,7 +59,7 @@ Written by `{command}`; do not edit. {number} training scripts of our own, each 
 the style of a public project and none changed for opcheck (`tests/scripts/programs`), are run by
 [`opcheck run`](run.md) on three vendors. The headline is the report's own; the time is that of the
 whole command on two busy cores, with torch's imports. What a script wrote was seen by itself alone:
-its folder is afterwards as it was.
+its folder is afterwards as it was. *not run*: not yet seen on that vendor.
 
 {table}
 
