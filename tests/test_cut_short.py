@@ -294,7 +294,7 @@ def test_an_emulated_run_is_added_up_from_what_of_its_journal_can_be_believed(
     found = error.emulation
     assert (found.error, found.error_site) == ("it ended", Site("", "net.py", 9))
     assert found.refusals == (
-        Refusal("aten::foo", reason, "RuntimeError: no", 1, Phase.FORWARD, (site,)),
+        Refusal("aten::foo", reason, "RuntimeError: no", 1, Phase.FORWARD, (site,), (1,)),
     )
     assert found.kernels == (
         KernelCount("aten::foo", Verdict.UNSUPPORTED, 1, Phase.FORWARD),
