@@ -85,10 +85,16 @@ def places(finding: Finding) -> tuple[Place, ...]:
     return tuple(most[key] for key in sorted(most, key=lambda key: -counts[key]))
 
 
+def on_disk(file: str, line: int) -> tuple[str, int]:
+    """A file that is there and a line of it: of a cell, the notebook, whose lines are not its."""
+    notebook, sep, _ = file.partition(".ipynb#")
+    return (f"{notebook}.ipynb", 1) if sep else (file, max(line, 1))
+
+
 def where(report: Report, finding: Finding) -> tuple[str, int]:
     """A file and a line to show it at: that of its first place, else the model itself."""
     for place in places(finding):
-        return place.file, max(place.line, 1)
+        return on_disk(place.file, place.line)
     return model_file(report), 1
 
 

@@ -11,7 +11,7 @@ from opcheck.model.report import Finding, Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.views.document.parts import Json, as_text, evidence_value
 from opcheck.views.formats import PLAIN, Page
-from opcheck.views.interchange import one_line, places, problems, sentence, where
+from opcheck.views.interchange import on_disk, one_line, places, problems, sentence, where
 from opcheck.views.markdown_text import code as markdown_code
 from opcheck.views.order import arranged
 from opcheck.views.targets import short_names
@@ -40,8 +40,9 @@ def artifact(path: str) -> Json:
 
 
 def line(path: str, number: int) -> Json:
-    """A line of a file."""
-    return {"artifactLocation": artifact(path), "region": {"startLine": max(number, 1)}}
+    """A line of a file; of a notebook, which has cells, the first."""
+    file, first = on_disk(path, number)
+    return {"artifactLocation": artifact(file), "region": {"startLine": first}}
 
 
 LEVELS = {

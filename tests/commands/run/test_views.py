@@ -151,6 +151,17 @@ def test_workflow_commands_stand_at_the_lines_of_the_script() -> None:
     assert "not seen::train.py: the script was ended: interrupted" in cut
 
 
+def test_a_cell_s_line_is_shown_at_its_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = "a.ipynb#In[3]"
+    failed = replace(RUNS["failed"], frames=(Frame(cell, 7, "<module>", "read()"),))
+    caught = replace(RUNS["caught"], caught=(Site("", cell, 2),))
+    for name, run in (("failed", failed), ("caught", caught)):
+        monkeypatch.setitem(RUNS, name, run)
+        assert results(name)[0][2:] == ("a.ipynb", 1)
+        commands = command_view("run", "github").render(run).splitlines()
+        assert " file=a.ipynb,line=1,title=opcheck run" in commands[1]
+
+
 @pytest.mark.parametrize("sample", RUNS)
 def test_the_web_page_begins_with_the_outcome(sample: str) -> None:
     page = command_view("run", "html").render(RUNS[sample])

@@ -11,7 +11,7 @@ from opcheck.model.script import ScriptRun
 from opcheck.model.trace import RUN_ENDED
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.formats import PLAIN, Page
-from opcheck.views.interchange import command
+from opcheck.views.interchange import command, on_disk
 from opcheck.views.order import arranged
 from opcheck.views.report.github import annotations
 
@@ -29,15 +29,20 @@ def _summary(found: ScriptRun) -> str:
 
 def _failure(found: ScriptRun) -> Iterator[str]:
     for frame in found.frames[-1:]:
-        place = {"file": frame.file, "line": str(frame.line)}
+        place = _place(frame.file, frame.line)
         title = f"opcheck run: {tell(sentences.outcome(found))}"
         yield command("error", {**place, "title": title}, found.emulation.error)
 
 
 def _caught(found: ScriptRun) -> Iterator[str]:
     for (file, line), said in sentences.caught(found).items():
-        place = {"file": file, "line": str(line)} if file else {}
+        place = _place(file, line) if file else {}
         yield command("warning", {**place, "title": "opcheck run"}, tell(said))
+
+
+def _place(file: str, line: int) -> dict[str, str]:
+    there, first = on_disk(file, line)
+    return {"file": there, "line": str(first)}
 
 
 def _rest(report: Report, found: ScriptRun) -> Report:
