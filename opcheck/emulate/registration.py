@@ -28,6 +28,16 @@ _BELOW = torch._C._AutoDispatchBelowAutograd
 _OURS = frozenset({"aten::_to_copy"})
 """Composites that run otherwise here than in C++, which asks for pinned memory in this one."""
 
+_MOVED_IN_PLACE = frozenset({"cuda", "mps", "musa", "npu", "xpu"})
+"""Devices whose tensors a tensor of the host can become, so that ``Module.to`` keeps parameters.
+
+PyTorch has it so for its own (``TensorImpl::has_compatible_shallow_copy_type``), torch_npu
+registers the answer for every key (``csrc/aten/ops/HasCompatibleShallowCopyType.cpp``), and
+torch_musa's patch counts PrivateUse1 among them (``c10_core_TensorImpl.h.patch``). torch_mlu
+registers it from its release for torch 2.3 on, which its matrix says. Elsewhere ``Module.to`` makes
+new parameters, and an optimizer that was made before goes on with those of the host.
+"""
+
 Kernel = Callable[..., Any]
 
 
@@ -49,7 +59,8 @@ def _register(library: Library, device: Device) -> None:
     for name in aten_overloads():
         entry = matrix.entries.get(name)
         if name == SHALLOW_COPY:
-            _put(library, name, _compatible)
+            if entry is not None or matrix.target.device_type in _MOVED_IN_PLACE:
+                _put(library, name, _compatible)
         elif entry is not None and _KEY in entry.keys:
             _put(library, name, _asking(device, device.native, name))
         elif name in lacking:
@@ -79,13 +90,7 @@ def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -
 
 
 def _compatible(tensor: torch.Tensor, other: torch.Tensor) -> bool:
-    """Let host tensors become device tensors, as ``Module.to`` and ``tensor.data = other`` do.
-
-    torch_mlu registers this answer at PrivateUse1, torch_npu for every key
-    (``csrc/aten/ops/HasCompatibleShallowCopyType.cpp``), and torch_musa's own torch gives it. With
-    PyTorch's own, which knows no PrivateUse1 device, ``Module.to`` would make new parameters, and
-    an optimizer that was made before it would go on with those of the host.
-    """
+    """Let host tensors become device tensors, as ``Module.to`` and ``tensor.data = other`` do."""
     return True
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
@@ -85,6 +86,12 @@ def test_scan_and_device_tell_the_same(
 
 
 @pytest.mark.slow
+def without_counts(found: Emulation) -> Emulation:
+    """The same without how many calls came from each place, which the document leaves out."""
+    cautions = tuple(replace(item, counts=()) for item in found.cautions)
+    return replace(found, cautions=cautions)
+
+
 def test_a_device_of_which_nobody_has_said_so_is_no_proof() -> None:
     device = emulated(Net("attention").eval())
     assert device.finished
@@ -96,7 +103,8 @@ def test_a_device_of_which_nobody_has_said_so_is_no_proof() -> None:
     assert "Unknown · 1 operator, nobody has said" in page
     document = emulation_document(device)
     assert document["runs"] is None
-    assert emulation_from_json(json.dumps(document)) == arranged_emulation(device)
+    read = emulation_from_json(json.dumps(document))
+    assert read == arranged_emulation(without_counts(device))
     alone = emulated(nn.Embedding(10, 8))
     assert alone.runs is True
     assert [item.verdict for item in alone.cautions] == [Verdict.NATIVE]

@@ -208,6 +208,7 @@ def test_a_refusal_is_told_whole() -> None:
         count=2,
         phase=Phase.FORWARD,
         sites=(Site("", "tests/emulate/test_refusals.py", site.line),),
+        counts=(2,),
     )
 
 
