@@ -11,9 +11,10 @@ from tests.preloaded import python
 
 SCRIPT = """
 import json, sys
-from opcheck.source.building import processes
+from opcheck.source.building import processes, sharding
 
 processes.prepare()
+sharding.prepare()
 import torch
 from opcheck.model.trace import Constant, TensorMeta
 from opcheck.trace.run import trace_model
