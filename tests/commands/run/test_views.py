@@ -41,6 +41,10 @@ RUNS = {
     ),
     "exited": ScriptRun(SCRIPT, replace(EMPTY, finished=False, error="SystemExit: 7"),
                         Ending.EXITED, 7),
+    "stopped": ScriptRun(
+        SCRIPT, replace(MIXED, finished=False, error="RuntimeError: no"), Ending.REFUSED, 1, 0, 1,
+        (Frame("train.py", 3, "<module>", "model(x)"),),
+    ),
     "cut": ScriptRun(SCRIPT, replace(EMPTY, finished=False, error="interrupted"), Ending.CUT),
 }  # fmt: skip
 HEADS = {
@@ -50,6 +54,7 @@ HEADS = {
     "failed": "? the script failed: train.py --lr 0.1 on an emulated ",
     "caught": "✘ will not run, ",
     "exited": "? the script ended with status 7: train.py --lr 0.1 on an emulated ",
+    "stopped": "✘ stopped at a refusal: train.py --lr 0.1 on an emulated ",
     "cut": "? ended early: train.py --lr 0.1 on an emulated ",
 }
 
@@ -149,6 +154,8 @@ def test_workflow_commands_stand_at_the_lines_of_the_script() -> None:
     assert any(line.startswith("::error file=examples/rope/model.py,line=") for line in caught)
     cut = command_view("run", "github").render(RUNS["cut"])
     assert "not seen::train.py: the script was ended: interrupted" in cut
+    (gap,) = report_of_script(RUNS["stopped"]).trace.gaps[-1:]
+    assert gap.reason == "the script ended with what the device refused: RuntimeError: no"
 
 
 def test_a_cell_s_line_is_shown_at_its_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
