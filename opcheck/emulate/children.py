@@ -9,12 +9,12 @@ emulated device is not there in it. Workers of a ``DataLoader`` and of pools run
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from inspect import getattr_static
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 import torch.multiprocessing
 
+from opcheck.emulate.patches import set_until
 from opcheck.emulate.record import Record
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap
@@ -23,7 +23,8 @@ from opcheck.trace.calls.call_site import from_stack
 
 _SPAWN = "torch.multiprocessing.spawn"
 """A module, which a function of that name hides."""
-_STARTS = "start_processes"
+_STARTS = ("spawn", "start_processes")
+"""Two functions, of which the first takes a part of what the second does."""
 
 
 class _Done:
@@ -64,17 +65,6 @@ def followed(record: Record) -> Iterator[None]:
         fn(0, *args)
         return None if join else _Done()
 
-    def spawn(
-        fn: Callable[..., Any],
-        args: tuple[Any, ...] = (),
-        nprocs: int = 1,
-        join: bool = True,
-        daemon: bool = False,
-        start_method: str = "spawn",
-    ) -> _Done | None:
-        __tracebackhide__ = True
-        return start_processes(fn, args, nprocs, join, daemon, start_method)
-
     start = BaseProcess.start
 
     def start_noticed(process: BaseProcess) -> None:
@@ -87,15 +77,10 @@ def followed(record: Record) -> Iterator[None]:
 
     with ExitStack() as undo:
         for owner in (torch.multiprocessing, sys.modules[_SPAWN]):
-            _set(undo, owner, "spawn", spawn)
-            _set(undo, owner, _STARTS, start_processes)
-        _set(undo, BaseProcess, "start", start_noticed)
+            for name in _STARTS:
+                set_until(undo, owner, name, start_processes)
+        set_until(undo, BaseProcess, "start", start_noticed)
         yield
-
-
-def _set(undo: ExitStack, owner: Any, name: str, value: Any) -> None:
-    undo.callback(setattr, owner, name, getattr_static(owner, name))
-    setattr(owner, name, value)
 
 
 def _own_function(process: BaseProcess) -> str:

@@ -134,15 +134,17 @@ def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -
         module.host.stands_for = "cuda"
         _answer(undo, torch.cuda, module)
         for owner in (torch.Tensor, torch.nn.Module):
-            _set(undo, owner, "cuda", getattr(owner, name))
-        _set(undo, torch.Tensor, "is_cuda", _asked_by_users(getattr(torch.Tensor, f"is_{name}")))
-        _set(undo, torch, "load", _taking(torch.load, moved))
+            set_until(undo, owner, "cuda", getattr(owner, name))
+        set_until(
+            undo, torch.Tensor, "is_cuda", _asked_by_users(getattr(torch.Tensor, f"is_{name}"))
+        )
+        set_until(undo, torch, "load", _taking(torch.load, moved))
         for place in (torch.distributed, getattr(torch.distributed, "device_mesh", None)):
             if hasattr(place, _MESH):
-                _set(undo, place, _MESH, _taking(getattr(place, _MESH), moved))
+                set_until(undo, place, _MESH, _taking(getattr(place, _MESH), moved))
         meshes = getattr(torch.distributed, "DeviceMesh", None)
         for made in (*_CLASSES, *([meshes] if meshes else [])):
-            _set(undo, made, "__init__", _taking(made.__init__, moved))
+            set_until(undo, made, "__init__", _taking(made.__init__, moved))
         undo.enter_context(_Transfer(device, met))
         yield
 
@@ -186,10 +188,10 @@ def _answer(undo: ExitStack, asked: ModuleType, module: Any) -> None:
         if isinstance(own, ModuleType):
             _answer(undo, own, getattr(module, name))
         else:
-            _set(undo, asked, name, getattr(module, name))
+            set_until(undo, asked, name, getattr(module, name))
 
 
-def _set(undo: ExitStack, owner: Any, name: str, value: Any) -> None:
+def set_until(undo: ExitStack, owner: Any, name: str, value: Any) -> None:
     """Set an attribute until ``undo`` is closed."""
     own = vars(owner)
     if name in own:
