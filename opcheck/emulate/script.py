@@ -17,10 +17,6 @@ import torch
 from msgspec import Struct
 from msgspec.structs import replace
 from torch import nn
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from opcheck.emulate.children import followed
@@ -30,7 +26,7 @@ from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
-from opcheck.emulate.script_modules import ScriptModules
+from opcheck.emulate.script_modules import ScriptModules, module_calls
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
@@ -61,16 +57,12 @@ class _Progress:
     @contextmanager
     def counting(self) -> Iterator[None]:
         """Count inside the block, and end it when that is enough."""
-        hooks = (
-            register_optimizer_step_post_hook(self._stepped),
-            register_module_forward_pre_hook(self._entered),
-            register_module_forward_hook(self._left, always_call=True),
-        )
+        steps = register_optimizer_step_post_hook(self._stepped)
         try:
-            yield
+            with module_calls(self._entered, self._left):
+                yield
         finally:
-            for hook in hooks:
-                hook.remove()
+            steps.remove()
 
     def _stepped(self, *_: Any) -> None:
         self.steps += 1

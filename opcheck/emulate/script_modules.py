@@ -6,7 +6,7 @@ called outside of all others is taken for a root: its class names it, and all th
 
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +20,20 @@ from opcheck.trace.calls.modules import COMPILED, pattern
 
 _PARALLEL = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 _Named = tuple["weakref.ref[nn.Module]", str]
+
+
+@contextmanager
+def module_calls(entered: Callable[..., None], left: Callable[..., None]) -> Iterator[None]:
+    """Call ``entered`` and ``left`` around each call of any module inside the block."""
+    hooks = (
+        register_module_forward_pre_hook(entered),
+        register_module_forward_hook(left, always_call=True),
+    )
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 class ScriptModules:
@@ -39,15 +53,8 @@ class ScriptModules:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Follow every module call inside the block."""
-        hooks = (
-            register_module_forward_pre_hook(self._entered),
-            register_module_forward_hook(self._left, always_call=True),
-        )
-        try:
+        with module_calls(self._entered, self._left):
             yield
-        finally:
-            for hook in hooks:
-                hook.remove()
 
     def failed_with(self, error: BaseException) -> str:
         """Path of the innermost module that this exception left; "" where it left none."""
