@@ -76,7 +76,7 @@ class Device:
         self.assumed = False
         """Whether Python was given a number that is not known without data."""
         self.modules: Followed | None = None
-        """Follows modules, if whoever runs them tells."""
+        """Follows calls of modules; None where nothing does."""
         self.kept: KeptCalls | None = None
         """Keeps the calls that are refused, leave the device or run with a catch, if wanted."""
         self.state = presented(matrix, device, self.memory, self._note_at)

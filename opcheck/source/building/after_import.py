@@ -11,7 +11,7 @@ _waiting: dict[str, list[Change]] = {}
 
 
 def after_import(name: str, change: Change) -> None:
-    """Change a module, now or right after whoever imports it first has run it.
+    """Change a module: now if it is imported, else as soon as it is.
 
     Args:
         name: of the module.

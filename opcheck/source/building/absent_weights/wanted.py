@@ -18,7 +18,7 @@ _wanted: dict[str, None] = {}
 
 
 class AbsentWeights(OrderedDict[str, Any]):
-    """A state dict without entries; one that is asked for by its name is such a dict again."""
+    """A state dict without entries; to look a name up gives such a dict again."""
 
     def __missing__(self, _: str) -> "AbsentWeights":
         return self
