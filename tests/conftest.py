@@ -34,6 +34,7 @@ LONGEST = (
     "trace/test_strides.py", "db/test_importers.py", "app/test_fix.py",
 )  # fmt: skip
 """Files that take half a minute or more: the last to be begun would be waited for alone."""
+LEFT_OUT = pytest.StashKey[list[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,12 +56,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     folder, left = Path(os.environ[said.FOLDER]), [] if session.testsfailed else said.unsaid()
     shutil.rmtree(folder)
-    if left:
+    config.stash[LEFT_OUT] = left
+    if len(left) > said.FEW:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Name those messages last: whoever reads the end of a log sees why all that passed failed."""
+    if left := config.stash.get(LEFT_OUT, []):
         where = said.UNSAID.relative_to(config.rootpath)
         lines = "\n".join(f"  {text}" for text in left)
         sys.stderr.write(f"\nno test has these messages said, and {where} has them not:\n{lines}\n")
-        if len(left) > said.FEW:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
