@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -202,7 +203,7 @@ def on_a_terminal(seconds: str, *options: str, **changes: str) -> bytes:
 def test_progress_shows_on_a_terminal_what_takes_longer_than_a_second() -> None:
     shown = on_a_terminal("1.5")
     assert b"building [bold] 1.5" in shown
-    assert "· 1 s".encode() in shown
+    assert re.search("· [1-9] s".encode(), shown)  # a busy machine shows it late
     assert on_a_terminal("0.1") == b""
 
 
