@@ -127,9 +127,9 @@ def run_script(
     begun = beginning(target, matrix, model, values=request.values)
     emulator = Emulator(matrix, values=request.values, stop=request.stop)
     progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
-    modules = ScriptModules()
     with ExitStack() as stack:
         device = stack.enter_context(emulator)
+        modules = ScriptModules(emulator.device.met_compiled)
         if request.as_cuda:
             stack.enter_context(as_cuda(device, lambda name: met.setdefault(name)))
         emulator.device.modules, emulator.device.kept = modules, kept

@@ -16,7 +16,9 @@ from torch.nn.modules.module import (
     register_module_forward_pre_hook,
 )
 
+from opcheck.model.trace import Compilation
 from opcheck.trace.calls.modules import COMPILED, pattern
+from opcheck.trace.running.eager import compilation_of
 
 _PARALLEL = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 _Named = tuple["weakref.ref[nn.Module]", str]
@@ -37,9 +39,14 @@ def module_calls(entered: Callable[..., None], left: Callable[..., None]) -> Ite
 
 
 class ScriptModules:
-    """Follows calls of all modules of the process, by torch's own hooks."""
+    """Follows calls of all modules of the process, by torch's own hooks.
 
-    def __init__(self) -> None:
+    Args:
+        met_compiled: given how a called module was to be compiled, and its path.
+    """
+
+    def __init__(self, met_compiled: Callable[[Compilation, str], None]) -> None:
+        self._met_compiled = met_compiled
         self._names: dict[int, _Named] = {}
         """By the module's id; the reference says whether it is still that one."""
         self._outer: list[tuple[str, BaseException | None]] = []
@@ -67,6 +74,8 @@ class ScriptModules:
             self._add(module)
             name = self._name(module)
         self.current = name or self.current
+        if how := compilation_of(module):
+            self._met_compiled(how, self.current)
 
     def _left(self, *_: Any) -> None:
         if not self._outer:  # another hook raised before this one was asked

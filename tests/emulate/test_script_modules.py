@@ -3,9 +3,15 @@
 from collections.abc import Callable
 
 import pytest
+import torch
 from torch import Tensor, nn, ones
 
 from opcheck.emulate.script_modules import ScriptModules
+from opcheck.trace.running.eager import not_compiled as not_compiling
+
+
+def not_compiled(*_: object) -> None:
+    pytest.fail("nothing here is compiled")
 
 
 class Part(nn.Module):
@@ -21,7 +27,7 @@ class Part(nn.Module):
 
 
 def test_a_module_is_named_from_the_outermost_one_that_is_called() -> None:
-    modules, seen = ScriptModules(), list[str]()
+    modules, seen = ScriptModules(not_compiled), list[str]()
     part = Part(lambda: seen.append(modules.current))
     model = nn.Sequential(part, nn.Sequential(part, nn.Linear(2, 2)))
     with modules.watching():
@@ -35,7 +41,7 @@ def test_a_module_is_named_from_the_outermost_one_that_is_called() -> None:
 
 
 def test_what_wraps_a_model_is_no_part_of_its_name() -> None:
-    modules, seen = ScriptModules(), list[str]()
+    modules, seen = ScriptModules(not_compiled), list[str]()
     model = nn.Sequential(Part(lambda: seen.append(modules.current)))
     with modules.watching():
         nn.DataParallel(model)(ones(2))
@@ -43,7 +49,7 @@ def test_what_wraps_a_model_is_no_part_of_its_name() -> None:
 
 
 def test_what_is_added_to_a_module_later_counts_as_it() -> None:
-    modules, seen = ScriptModules(), list[str]()
+    modules, seen = ScriptModules(not_compiled), list[str]()
     model = nn.Sequential(nn.Linear(2, 2))
     with modules.watching():
         model(ones(2))
@@ -56,7 +62,7 @@ def test_the_innermost_module_that_an_exception_left_is_known() -> None:
     def fail() -> None:
         raise ValueError
 
-    modules = ScriptModules()
+    modules = ScriptModules(not_compiled)
     model = nn.Sequential(nn.Sequential(Part(fail)))
     with modules.watching():
         with pytest.raises(ValueError) as caught:
@@ -69,3 +75,13 @@ def test_the_innermost_module_that_an_exception_left_is_known() -> None:
     assert modules.failed_with(caught.value) == "Sequential.*.*"
     assert modules.failed_with(other) == ""
     assert modules.current == ""
+
+
+def test_a_module_that_was_to_be_compiled_is_told_of_each_time_it_is_called() -> None:
+    told = list[tuple[str, str]]()
+    modules = ScriptModules(lambda how, path: told.append((how.backend, path)))
+    with not_compiling(lambda _: None), modules.watching():
+        model = torch.compile(nn.Sequential(nn.Linear(2, 2)), backend="aot_eager")
+        nn.Sequential(model, nn.ReLU())(ones(2))
+        model(ones(2))
+    assert told == [("aot_eager", "Sequential.*"), ("aot_eager", "Sequential.*")]

@@ -21,7 +21,7 @@ from opcheck.model.script import (
     Write,
 )
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Phase
+from opcheck.model.trace import COMPILED_CODE, Phase
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.formats import command_view
 from tests.app.stand_in import outcome
@@ -111,6 +111,19 @@ def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) 
     names = {op for op in steps if op.startswith("aten::_foreach_")}
     assert len(names) > 4
     assert names <= {one.op for one in found.emulation.kernels if one.phase is Phase.OPTIMIZER}
+
+
+@pytest.mark.slow
+def test_what_is_compiled_is_no_plain_runs(tmp_path: Path) -> None:
+    found = ran(
+        tmp_path,
+        "import torch\nfrom torch import nn\n"
+        "net = torch.compile(nn.Sequential(nn.Linear(4, 4)).cuda())\n"
+        "net(torch.randn(2, 4, device='cuda')).sum().backward()\n",
+    )
+    assert [(gap.where, gap.code) for gap in found.emulation.gaps] == [
+        ("Sequential", COMPILED_CODE)
+    ]
 
 
 @pytest.mark.slow
