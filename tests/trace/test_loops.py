@@ -24,6 +24,28 @@ class Greedy(nn.Module):
         return ids
 
 
+class Checked(Greedy):
+    """Ends at a length, or at a token; whether it is to end is read before the loop's test."""
+
+    def __init__(self, width: int, longest: int) -> None:
+        super().__init__(width)
+        self.longest = longest
+
+    def ends(self, running: Tensor) -> bool:
+        return bool(running.max() == 0)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        rows = ids.shape[0]
+        running, ended = torch.ones(rows, dtype=torch.int64, device=ids.device), False
+        while not ended:
+            token = self.head(self.embed(ids[:, -1])).argmax(-1)
+            ids = torch.cat((ids, token[:, None]), 1)
+            long = torch.full((rows,), ids.shape[1] >= self.longest, device=ids.device)
+            running = running & ~(long | (token == 100))
+            ended = self.ends(running)
+        return ids
+
+
 class Layer(nn.Module):
     """Looks at a mask that is known."""
 
@@ -75,6 +97,19 @@ def test_a_loop_over_known_values_ends() -> None:
 def test_a_loop_over_unknown_values_ends() -> None:
     counts, gaps = told(Greedy(4).to("meta"), torch.zeros(1, 3, dtype=torch.int64))
     assert ROUNDS - 4 < counts["aten::argmax"] <= ROUNDS
+    assert any("so that a loop ends" in gap for gap in gaps)
+
+
+def test_a_length_that_is_known_ends_a_loop_whatever_the_tokens_are() -> None:
+    ids = torch.zeros(2, 3, dtype=torch.int64)
+    counts, _ = told(Checked(4, longest=8).to("meta"), ids)
+    assert counts["aten::argmax"] == 8 - 3
+
+
+def test_what_is_read_in_a_loop_for_its_test_ends_it() -> None:
+    ids = torch.zeros(2, 3, dtype=torch.int64)
+    counts, gaps = told(Checked(4, longest=100_000).to("meta"), ids)
+    assert ROUNDS - 4 < counts["aten::argmax"] <= ROUNDS + 1
     assert any("so that a loop ends" in gap for gap in gaps)
 
 

@@ -16,6 +16,7 @@ from opcheck.trace.calls.signature import Call
 from opcheck.trace.device.host_copies import HostCopy, host_copy
 from opcheck.trace.device.sparse import SPARSE, SparseTensor, sparse_tensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
+from opcheck.trace.outputs.decided import decided
 from opcheck.trace.outputs.device_only import kernel_for
 from opcheck.trace.outputs.loops import Loops
 from opcheck.trace.outputs.meta_kernels import PROBE_LIMIT, bare, probed, replaced, value_of
@@ -108,6 +109,10 @@ class KernelResults:
                 return self._bounded(call, self._real(call))
         if plan is None:
             return self._assume(call)
+        if isinstance(plan, Spec) and small(plan):
+            known = decided(call, plan)
+            if known is not None:
+                return self._wrap(known, call, [])
         return self.replay(plan, call)
 
     def _by_values(self, call: Call, error: Exception) -> Any:

@@ -3,7 +3,7 @@
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -36,7 +36,10 @@ def decides_a_loop() -> bool:
 
 @cache
 def _tests(file: str) -> frozenset[int] | None:
-    """Lines of a file that hold the test of a ``while``, or of an ``if`` that leaves a loop."""
+    """Lines of a file that hold the test of a ``while``, or of an ``if`` that leaves a loop.
+
+    And those in the loop that set a name of its test: ``done = check(x)``.
+    """
     try:
         tree = ast.parse(read_bytes(file, MOST_SOURCE_BYTES))
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -44,9 +47,20 @@ def _tests(file: str) -> frozenset[int] | None:
     lines: set[int] = set()
     for loop in ast.walk(tree):
         if isinstance(loop, (ast.While, ast.For)):
-            for test in _ends(loop):
+            tests = [*_ends(loop)]
+            for test in (*tests, *_set_for(tests, loop)):
                 lines.update(range(test.lineno, (test.end_lineno or test.lineno) + 1))
     return frozenset(lines)
+
+
+def _set_for(tests: Sequence[ast.expr], loop: ast.While | ast.For) -> Iterator[ast.expr]:
+    """What the names in ``tests`` are set to inside the loop."""
+    asked = {part.id for test in tests for part in ast.walk(test) if isinstance(part, ast.Name)}
+    for inner in ast.walk(loop):
+        if isinstance(inner, ast.Assign):
+            names = (part for target in inner.targets for part in ast.walk(target))
+            if any(isinstance(part, ast.Name) and part.id in asked for part in names):
+                yield inner.value
 
 
 def _ends(loop: ast.While | ast.For) -> Iterator[ast.expr]:
