@@ -1,6 +1,7 @@
 """The module of a script's that is running."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -81,7 +82,7 @@ def test_a_module_that_was_to_be_compiled_is_told_of_each_time_it_is_called() ->
     told = list[tuple[str, str]]()
     modules = ScriptModules(lambda how, path: told.append((how.backend, path)))
     with not_compiling(lambda _: None), modules.watching():
-        model = torch.compile(nn.Sequential(nn.Linear(2, 2)), backend="aot_eager")
+        model: Any = torch.compile(nn.Sequential(nn.Linear(2, 2)), backend="aot_eager")
         nn.Sequential(model, nn.ReLU())(ones(2))
         model(ones(2))
     assert told == [("aot_eager", "Sequential.*"), ("aot_eager", "Sequential.*")]

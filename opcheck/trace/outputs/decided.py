@@ -10,9 +10,8 @@ from opcheck.trace.device.host_copies import HostCopy
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 from opcheck.trace.outputs.meta_kernels import value_of
 
-_OR, _AND = ("logical_or.default",), ("logical_and.default",)
-_OR += ("bitwise_or.Tensor", "__or__.Tensor")
-_AND += ("bitwise_and.Tensor", "__and__.Tensor")
+_OR = ("logical_or.default", "bitwise_or.Tensor", "__or__.Tensor")
+_AND = ("logical_and.default", "bitwise_and.Tensor", "__and__.Tensor")
 _DECIDED_BY: dict[Any, bool] = {
     getattr(getattr(torch.ops.aten, name), overload): truth
     for names, truth in ((_OR, True), (_AND, False))
