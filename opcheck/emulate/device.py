@@ -38,6 +38,7 @@ from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import Followed
 from opcheck.trace.calls.signature import Call, take_apart
+from opcheck.trace.device.philox import DeviceGenerator
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.kernel_results import asks_for
 from opcheck.trace.outputs.unknown import Assumption, OtherLayout
@@ -189,7 +190,7 @@ class Device:
         return bool(self._quiet.depth)
 
     @property
-    def generator(self) -> torch.Generator:
+    def generator(self) -> DeviceGenerator:
         """What the device draws random numbers from."""
         return self.state.generator
 
@@ -253,7 +254,8 @@ class Device:
         if overload.op.base == "set_":
             return self.memory.point(args[0], *args[1:], **kwargs)
         try:
-            with self.state.drawing() if overload.random else nullcontext():
+            given = (*args, *kwargs.values())
+            with self.state.drawing(given) if overload.random else nullcontext():
                 return self._computed(overload, args, kwargs, call)
         except OtherLayout:
             raise not_emulated(overload.name) from None

@@ -69,6 +69,32 @@ def test_a_forked_stream_is_put_back(either: torch.device) -> None:
     assert torch.equal(npu.get_rng_state(), state)
 
 
+def test_the_state_is_a_seed_and_an_offset(either: torch.device) -> None:
+    npu: Any = getattr(torch, either.type)
+    npu.manual_seed(3)
+    first = torch.rand(3, device=either).cpu()
+    state = npu.get_rng_state()
+    assert state.tolist() == [3, *[0] * 7, 4, *[0] * 7]
+    second = torch.rand(3, device=either).cpu()
+    state[8:] = 0
+    npu.set_rng_state(state)
+    assert torch.equal(torch.rand(3, device=either).cpu(), first)
+    assert torch.equal(torch.rand(3, device=either).cpu(), second)
+
+
+def test_a_generator_of_the_device_has_such_a_state_too(either: torch.device) -> None:
+    npu: Any = getattr(torch, either.type)
+    generator = torch.Generator(either).manual_seed(5)
+    before = npu.get_rng_state()
+    first = torch.rand(3, device=either, generator=generator).cpu()
+    assert generator.get_state().tolist() == [5, *[0] * 7, 4, *[0] * 7]
+    assert torch.equal(npu.get_rng_state(), before)
+    second = torch.rand(3, device=either, generator=generator).cpu()
+    generator.set_offset(0)
+    assert torch.equal(torch.rand(3, device=either, generator=generator).cpu(), first)
+    assert torch.equal(torch.rand(3, device=either, generator=generator).cpu(), second)
+
+
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_a_layer_that_is_run_again_drops_the_same(either: torch.device, reentrant: bool) -> None:
     x = torch.ones(64, device=either, requires_grad=True)

@@ -194,20 +194,26 @@ def test_a_fraction_of_the_memory_is_one(state: DeviceState, npu: DeviceModule) 
         npu.set_per_process_memory_fraction(2)
 
 
+def _drawn(state: DeviceState) -> Tensor:
+    with state.drawing():
+        return torch.rand(3)
+
+
 def test_the_device_draws_its_own_random_numbers(state: DeviceState, npu: DeviceModule) -> None:
     on_host = torch.get_rng_state()
     npu.manual_seed(5)
     kept = npu.get_rng_state()
-    first = torch.rand(3, generator=state.generator)
+    first = _drawn(state)
     npu.set_rng_state_all([kept])
-    assert torch.equal(torch.rand(3, generator=state.generator), first)
+    assert torch.equal(_drawn(state), first)
     npu.random.manual_seed_all(5)
-    assert torch.equal(torch.rand(3, generator=state.generator), first)
+    assert torch.equal(_drawn(state), first)
     assert torch.equal(torch.get_rng_state(), on_host)
     assert npu.initial_seed() == 5
     npu.seed_all()
     assert npu.initial_seed() != 5
     assert npu.default_generators == (state.generator,)
+    assert state.generator.device == torch.device("npu", 0)
 
 
 def test_what_takes_no_generator_draws_from_the_device_too(
@@ -216,15 +222,15 @@ def test_what_takes_no_generator_draws_from_the_device_too(
     ones = torch.ones(64)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(5)
-        expected = torch.native_dropout(ones, 0.5, True)[0], torch.rand(3)
+        expected = torch.native_dropout(ones, 0.5, True)[0]
     on_host = torch.get_rng_state()
     npu.manual_seed(5)
     drawn: list[Tensor] = []
     with contextlib.suppress(ZeroDivisionError), state.drawing():
         drawn.append(torch.native_dropout(ones, 0.5, True)[0])
         raise ZeroDivisionError
-    drawn.append(torch.rand(3, generator=state.generator))
-    assert [v.tolist() for v in drawn] == [v.tolist() for v in expected]
+    assert torch.equal(drawn[0], expected)
+    assert state.generator.get_offset() == 4
     assert torch.equal(torch.get_rng_state(), on_host)
 
 
@@ -234,11 +240,11 @@ def test_torch_seeds_the_device_and_forks_its_random_numbers(
     with torch.random.fork_rng(device_type="npu"):
         torch.manual_seed(11)
         assert npu.initial_seed() == 11
-        drawn = torch.rand(2, generator=state.generator)
+        drawn = _drawn(state)
         torch.manual_seed(11)
     assert npu.initial_seed() == torch.Generator().initial_seed()
     npu.manual_seed(11)
-    assert torch.equal(torch.rand(2, generator=state.generator), drawn)
+    assert torch.equal(_drawn(state), drawn)
 
 
 @pytest.mark.parametrize("reentrant", [False, True])
@@ -246,7 +252,7 @@ def test_what_is_computed_again_draws_the_same_numbers(state: DeviceState, reent
     drawn: list[list[float]] = []
 
     def layer(x: Tensor) -> Tensor:
-        drawn.append(torch.rand(3, generator=state.generator).tolist())
+        drawn.append(_drawn(state).tolist())
         return x.exp()
 
     with plain_device():

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import torch
 
+from opcheck.trace.device.philox import DeviceGenerator
 from opcheck.trace.device.tensors import DeviceTensor
 
 _Host = torch.Generator
@@ -20,17 +21,6 @@ class _AnyGenerator(type(torch.Generator)):  # type: ignore[misc]  # found at ru
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, _Host)
-
-
-class _DeviceGenerator(_Host):
-    """A generator of the host's that names another device."""
-
-    named: torch.device
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]  # an attribute of C's
-        """The device that it was asked for."""
-        return self.named
 
 
 UNCLEAR = "makes a torch.Generator of its device, and whether PyTorch can there is not known here"
@@ -62,9 +52,7 @@ def generators_of(
                 return _Host(device)
             if wanted.type == "xla":
                 unclear(UNCLEAR)
-            made = _DeviceGenerator()
-            made.named = torch.device(wanted.type, wanted.index or 0)
-            return made
+            return DeviceGenerator(f"{wanted.type}:{wanted.index or 0}")
 
     with patch.object(torch, "Generator", Generator):
         yield

@@ -6,7 +6,7 @@ possible: torch asks the backend's C++ hooks for one
 ``has_primary_context``, ``is_built`` and ``is_available`` alone (2.13.0, ``torch/csrc/acc``;
 ``tests/trace/test_private_api.py`` fails when that changes). It raises NotImplementedError,
 but in a trace and on an emulated device (``generators.py``). The device's default generator is
-therefore one of the host's, and says so when asked for its device.
+therefore one of the host's that names the device (``philox.py``).
 """
 
 from collections import OrderedDict
@@ -108,7 +108,7 @@ class RandomNumbers(Part):
 
     @property
     def default_generators(self) -> tuple[torch.Generator, ...]:
-        """The generator of each device; its own device is the host."""
+        """The generator of each device."""
         return (self._host().generator,)
 
     def manual_seed(self, seed: int) -> None:
@@ -128,7 +128,7 @@ class RandomNumbers(Part):
         return self._host().generator.initial_seed()
 
     def get_rng_state(self, device: Any = None) -> Tensor:
-        """The state of the device's random numbers."""
+        """The state of the device's random numbers: the seed and the offset, eight bytes each."""
         self._host().index(device)
         return self._host().generator.get_state()
 

@@ -1,11 +1,13 @@
 """What a device module answers from, and the engine that answers for the device meanwhile."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import torch
+
+from opcheck.trace.device.philox import DeviceGenerator, among
 
 
 class Alive:
@@ -105,7 +107,7 @@ class DeviceState:
     """Called where a program is given None for it."""
     amp_dtypes: tuple[torch.dtype, ...] = (torch.float16, torch.bfloat16)
     """What autocast may compute in; bfloat16 is supported if it is among them."""
-    generator: torch.Generator = field(default_factory=torch.Generator)
+    generator: DeviceGenerator = field(init=False)
     """Draws the device's random numbers, apart from those of the host."""
     stream: torch.Stream | None = None
     """The chosen stream; None: the default one."""
@@ -117,20 +119,13 @@ class DeviceState:
     options: dict[str, Any] = field(default_factory=dict)
     """Settings of the vendor that change nothing here, kept to be read back."""
 
-    @contextmanager
-    def drawing(self) -> Iterator[None]:
-        """Have what the host draws by default come from the device's generator inside the block.
+    def __post_init__(self) -> None:
+        """Give it random numbers of its own."""
+        self.generator = DeviceGenerator(f"{self.device_type}:{ONLY}")
 
-        Overloads such as ``native_dropout`` take no generator, and know the default one alone.
-        """
-        default = torch.default_generator
-        before = default.get_state()
-        default.set_state(self.generator.get_state())
-        try:
-            yield
-        finally:
-            self.generator.set_state(default.get_state())
-            default.set_state(before)
+    def drawing(self, given: Iterable[Any] = ()) -> AbstractContextManager[None]:
+        """Draw random numbers inside the block, from the generator that is given or its own."""
+        return (among(given) or self.generator).drawing()
 
     def index(self, device: Any = None) -> int:
         """Give the index that an index, a name or a ``torch.device`` means; None: the chosen one.

@@ -27,6 +27,8 @@ for layer in model:
     fully_shard(layer, mesh=mesh, **policy)
 fully_shard(model, mesh=mesh, **policy)
 assert isinstance(model, FSDPModule)
+for weight in model.parameters():
+    nn.init.normal_(weight, std=0.02)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 for _ in range(2):
     ids = torch.randint(0, 100, (4, 16), device=device)
