@@ -28,6 +28,7 @@ from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
 from opcheck.emulate.script_modules import ScriptModules, module_calls
 from opcheck.emulate.session import Emulator, prepared
+from opcheck.errors import EmulationError
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import SCRIPT, ModelInfo
@@ -160,9 +161,10 @@ def _ran(script: ScriptSpec, play: Callable[[], None]) -> _Ended:
         return _Ended(Ending.EXITED, status, error) if status else _Ended(Ending.RETURNED)
     except MemoryError:
         raise
-    except Exception as error:  # the script's own, and the answer says so
+    except Exception as error:  # the script's own or the device's, and the answer says which
         show(error)
-        return _Ended(Ending.FAILED, _FAILED, error)
+        ours = isinstance(error, EmulationError)
+        return _Ended(Ending.NOT_EMULATED if ours else Ending.FAILED, _FAILED, error)
     return _Ended(Ending.RETURNED)
 
 

@@ -166,6 +166,8 @@ class Ending(StrEnum):
     """It had taken the steps, or the forward calls, that were asked for."""
     FAILED = "failed"
     """An exception of its own."""
+    NOT_EMULATED = "not-emulated"
+    """It came to what the emulated device cannot follow, as sparse tensors are."""
     REFUSED = "refused"
     """The device's error, which the script did not catch."""
     CUT = "cut"

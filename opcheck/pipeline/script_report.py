@@ -30,6 +30,7 @@ _Facts = Mapping[tuple[str, str], Fact]
 _ENDED = {
     Ending.EXITED: "the script ended with status {count}",
     Ending.FAILED: "the script failed: {text}",
+    Ending.NOT_EMULATED: "the script came to what is not emulated: {text}",
     Ending.REFUSED: "the script ended with what the device refused: {text}",
     Ending.CUT: "the script was ended: {text}",
 }

@@ -9,6 +9,7 @@ from opcheck.views.terminal.notation import size
 _ENDINGS = {
     Ending.EXITED: "the script ended with status {count}",
     Ending.FAILED: "the script failed",
+    Ending.NOT_EMULATED: "came to what is not emulated",
     Ending.REFUSED: "stopped at a refusal",
     Ending.CUT: "ended early",
 }

@@ -84,7 +84,7 @@ def test_the_database_says_how_sure_each_reason_is_and_by_what() -> None:
     assert target.advisories == basis.advisories
 
 
-@pytest.mark.parametrize("sample", ["failed", "exited", "cut"])
+@pytest.mark.parametrize("sample", ["failed", "not_emulated", "exited", "cut"])
 def test_a_script_that_did_not_come_to_its_end_is_partial(sample: str) -> None:
     found = ended_early(report_of_script(RUNS[sample]))
     assert found is not None

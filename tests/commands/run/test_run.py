@@ -163,6 +163,14 @@ def test_a_script_s_own_failure_is_not_the_device_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_not_emulated_is_no_failure_of_the_script_s(tmp_path: Path) -> None:
+    found = ran(tmp_path, "import torch\n\ntorch.eye(3).cuda().to_sparse()\n")
+    assert (found.ending, found.status, found.runs) == (Ending.NOT_EMULATED, 1, None)
+    assert [(frame.file, frame.line) for frame in found.frames] == [("train.py", 3)]
+    assert found.emulation.error.endswith("nested tensor, which is not emulated")
+
+
+@pytest.mark.slow
 def test_what_the_device_refuses_is_told_with_its_line(tmp_path: Path) -> None:
     found = ran(tmp_path, REFUSED, target=OLD)
     (refused,) = found.emulation.refusals

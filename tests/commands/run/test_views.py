@@ -35,6 +35,10 @@ RUNS = {
         Ending.FAILED, 1, 0, 1,
         (Frame("train.py", 9, "<module>", "main()"), Frame("train.py", 3, "main", "read()")),
     ),
+    "not_emulated": ScriptRun(
+        SCRIPT, replace(CLEAN, finished=False, error="EmulationError: sparse"),
+        Ending.NOT_EMULATED, 1, 0, 1, (Frame("train.py", 3, "<module>", "x.to_sparse()"),),
+    ),
     "caught": ScriptRun(
         SCRIPT, MIXED, Ending.RETURNED, caught=(Site("", "net.py", 7),),
         writes=(Write("a/model.pt", 4096), Write("old.pt", None)),
@@ -52,6 +56,7 @@ HEADS = {
     "refused": "✘ will not run, ",
     "unused": "? never used the device: train.py --lr 0.1 on an emulated ",
     "failed": "? the script failed: train.py --lr 0.1 on an emulated ",
+    "not_emulated": "? came to what is not emulated: train.py --lr 0.1 on an emulated ",
     "caught": "✘ will not run, ",
     "exited": "? the script ended with status 7: train.py --lr 0.1 on an emulated ",
     "stopped": "✘ stopped at a refusal: train.py --lr 0.1 on an emulated ",
@@ -156,6 +161,8 @@ def test_workflow_commands_stand_at_the_lines_of_the_script() -> None:
     assert "not seen::train.py: the script was ended: interrupted" in cut
     (gap,) = report_of_script(RUNS["stopped"]).trace.gaps[-1:]
     assert gap.reason == "the script ended with what the device refused: RuntimeError: no"
+    (gap,) = report_of_script(RUNS["not_emulated"]).trace.gaps[-1:]
+    assert gap.reason == "the script came to what is not emulated: EmulationError: sparse"
 
 
 def test_a_cell_s_line_is_shown_at_its_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
