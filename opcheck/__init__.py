@@ -174,6 +174,7 @@ def run(
     as_cuda: bool = True,
     write: bool = False,
     data: str = "none",
+    compare: bool = False,
     output: Callable[[str], None] | None = None,
     databases: Sequence[str] = (),
     schemas: Sequence[str] = (),
@@ -196,6 +197,8 @@ def run(
         as_cuda: take ``cuda`` for the device.
         write: let what the script writes through; else only the script sees it.
         data: ``"fake"``: random images stand for data sets of torchvision that are not here.
+        compare: run it on the CPU first, and this run with values: ``.comparison`` of the answer
+            says where the numbers part.
         output: called with each line that the script prints; None: nobody sees them.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
         schemas: files with operator schemas of libraries that are not installed.
@@ -239,7 +242,8 @@ def run(
         script,
         ModelSpec(script.name, schemas=tuple(schemas), timeout=timeout, memory=memory),
         spec,
-        values=values,
+        values=values or compare,
+        compare=compare,
         stop=stop,
         as_cuda=as_cuda,
         steps=steps,

@@ -255,7 +255,8 @@ class Device:
             return self.memory.point(args[0], *args[1:], **kwargs)
         try:
             given = (*args, *kwargs.values())
-            with self.state.drawing(given) if overload.random else nullcontext():
+            surely = self._values is None  # else the numbers say whether any are drawn
+            with self.state.drawing(given, surely=surely) if overload.random else nullcontext():
                 return self._computed(overload, args, kwargs, call)
         except OtherLayout:
             raise not_emulated(overload.name) from None

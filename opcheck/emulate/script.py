@@ -21,12 +21,14 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from opcheck.emulate.children import followed
 from opcheck.emulate.kept_calls import KeptCalls
+from opcheck.emulate.kept_outputs import KeptOutputs
 from opcheck.emulate.launchers import prepare_environment
 from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
 from opcheck.emulate.script_modules import ScriptModules, module_calls
+from opcheck.emulate.script_outputs import ScriptOutputs, seed, seeded
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import Emulation, Site
@@ -137,16 +139,28 @@ def run_script(
         stack.enter_context(modules.watching())
         emulator.device.state.count = request.script.processes
         stack.enter_context(followed(emulator.device.record))
+        outputs = _outputs(emulator, modules, stack) if request.compare else None
         stack.enter_context(progress.counting())
         if journal is not None:
             Journal(journal, begun).follow(emulator.device.record)
         begins()
         played = partial(play, emulator.device.record) if play else partial(_run, request.script)
         ended = _ran(request.script, played)
-    return _said(request, begun, emulator, progress, modules, ended, [
+        given = outputs.outputs(seeded=seeded()) if outputs is not None else None
+    said = _said(request, begun, emulator, progress, modules, ended, [
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
+    return replace(said, outputs=given)
+
+
+def _outputs(emulator: Emulator, modules: ScriptModules, stack: ExitStack) -> KeptOutputs:
+    """Keep what the script computes until ``stack`` is closed, from a seed of all such runs."""
+    device = emulator.device
+    kept = KeptOutputs(device.memory.host, lambda: device.state.generator.get_offset())
+    stack.enter_context(ScriptOutputs(modules, kept).watching())
+    seed()
+    return kept
 
 
 def _ran(script: ScriptSpec, play: Callable[[], None]) -> _Ended:

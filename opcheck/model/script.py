@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
+from opcheck.model.comparison import Comparison, Outputs
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
@@ -153,6 +154,10 @@ class ScriptRequest(Struct, frozen=True):
     """What stands for data sets that are not here."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
+    compare: bool = False
+    """Whether to keep what the run gives, for a run on the CPU and one on the device."""
+    on_cpu: bool = False
+    """Whether the device takes everything as the CPU does: the run to compare with."""
 
 
 class Ending(StrEnum):
@@ -172,6 +177,10 @@ class Ending(StrEnum):
     """The device's error, which the script did not catch."""
     CUT = "cut"
     """Its process ended: by a signal, a limit, or the user."""
+
+
+ENDED_WELL = (Ending.RETURNED, Ending.ENOUGH)
+"""Ends of a script that came as far as was asked for."""
 
 
 class Write(Struct, frozen=True, order=True):
@@ -241,6 +250,10 @@ class ScriptRun(Shown, frozen=True):
     basis: Basis = Basis()
     plan: tuple[Finding, ...] | None = None
     """The calls that the device did not take, with a way for each; None unless asked for."""
+    outputs: Outputs | None = None
+    """What the run gave, until it is compared; None unless asked for."""
+    comparison: Comparison | None = None
+    """The run compared with one on the CPU; None unless asked for."""
 
     @property
     def used(self) -> bool:
@@ -255,7 +268,7 @@ class ScriptRun(Shown, frozen=True):
         """
         if self.emulation.refusals:
             return False
-        whole = self.ending in (Ending.RETURNED, Ending.ENOUGH) and self.used
+        whole = self.ending in ENDED_WELL and self.used
         return self.emulation.runs if whole else None
 
 

@@ -2,10 +2,18 @@
 
 from msgspec.structs import replace
 
+from opcheck.commands.run.comparing import compare
 from opcheck.errors import SourceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.lang.sentence import Sentence
-from opcheck.model.script import PartialRunError, ScriptRequest, ScriptRun, ScriptSpec
+from opcheck.model.comparison import Outputs
+from opcheck.model.script import (
+    ENDED_WELL,
+    PartialRunError,
+    ScriptRequest,
+    ScriptRun,
+    ScriptSpec,
+)
 from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.resolve.basis import basis_of
 from opcheck.source.notebook import MOST_NOTEBOOK_BYTES
@@ -14,7 +22,7 @@ from opcheck.source.notebook import MOST_NOTEBOOK_BYTES
 def run(
     request: ScriptRequest, progress: Progress = silent, output: Progress = silent
 ) -> ScriptRun:
-    """Run the script that ``request`` names on an emulated device.
+    """Run the script that ``request`` names on an emulated device, if wanted on the CPU first.
 
     ``progress`` hears the stages, ``output`` each line that the script prints.
 
@@ -33,12 +41,39 @@ def run(
     require_emulated(matrix)
     if not request.script.module:
         _require_file(request.script)
+    if request.compare:
+        request = replace(request, values=True)
+    cpu = _on_cpu(request, progress) if request.compare else None
     try:
         found = worker.script(request, progress=progress, output=output)
     except PartialRunError as error:
-        error.run = replace(error.run, basis=basis_of(error.run.emulation, matrix))
+        error.run = replace(_compared(error.run, cpu), basis=basis_of(error.run.emulation, matrix))
         raise
-    return replace(found, basis=basis_of(found.emulation, matrix))
+    return replace(_compared(found, cpu), basis=basis_of(found.emulation, matrix))
+
+
+def _on_cpu(request: ScriptRequest, progress: Progress) -> ScriptRun:
+    """The script's run to compare with: nobody sees what it writes and prints."""
+    from opcheck.sandbox.parent import run as worker
+
+    alone = replace(request, on_cpu=True, stop=False, write=False, plan=False)
+    try:
+        return worker.script(alone, progress=progress)
+    except PartialRunError as error:
+        return error.run
+
+
+def _compared(found: ScriptRun, cpu: ScriptRun | None) -> ScriptRun:
+    """The run with where it parts from that on the CPU, in place of what it gave."""
+    if cpu is None:
+        return found
+    comparison = compare(
+        cpu.outputs or Outputs(()),
+        found.outputs or Outputs(()),
+        cpu_error="" if cpu.ending in ENDED_WELL else cpu.emulation.error,
+        whole=found.ending in ENDED_WELL,
+    )
+    return replace(found, outputs=None, comparison=comparison)
 
 
 def _require_file(script: ScriptSpec) -> None:

@@ -11,7 +11,7 @@ from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, forward_output
-from opcheck.errors import ExitCode
+from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
@@ -63,10 +63,19 @@ Module = Annotated[
     typer.Option("-m", "--module", help="SCRIPT is the name of a module, as with python -m."),
 ]
 Values = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--values/--shapes",
         help="Compute on the host CPU, or follow dtypes and shapes alone.",
+        show_default="shapes",
+    ),
+]
+Compare = Annotated[
+    bool,
+    typer.Option(
+        "--compare",
+        help="Run it on the CPU first, with values, and show where the numbers part.",
+        show_default="no",
     ),
 ]
 Stop = Annotated[
@@ -159,7 +168,8 @@ def run(
     steps: Steps = None,
     forwards: Forwards = None,
     ranks: Ranks = None,
-    values: Values = False,
+    values: Values = None,
+    compare: Compare = False,
     stop: Stop = False,
     as_cuda: AsCuda = True,
     data: Stands = Data.NONE,
@@ -178,6 +188,11 @@ def run(
 ) -> None:
     from opcheck.commands.run import answer
 
+    if compare and values is False:
+        raise UsageError(
+            Sentence("--shapes computes nothing that --compare could compare"),
+            Sentence("leave --shapes out: --compare computes with values"),
+        )
     detail = Detail(verbose, quiet, explain, top)
     out = Outputs(format, output, detail, "run")
     script = ScriptSpec.parse(words, module=module)
@@ -187,7 +202,8 @@ def run(
         script,
         ModelSpec(script.name, schemas=tuple(schemas or ()), timeout=timeout, memory=memory),
         options.only(target),
-        values=values,
+        values=bool(values) or compare,
+        compare=compare,
         stop=stop,
         as_cuda=as_cuda,
         steps=steps,

@@ -34,6 +34,7 @@ def run(
     leave_compiler_out()
     refusals.watch_torch()
     from opcheck.emulate.cells import run_notebook  # needs torch
+    from opcheck.emulate.cpu_matrix import cpu_matrix
     from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
     from opcheck.source.building import absent_weights, fake_data, processes
@@ -44,6 +45,8 @@ def run(
     fake_data.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
+    if request.on_cpu:
+        doing = Sentence("computing on the host, to compare with")
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
@@ -52,6 +55,8 @@ def run(
         return (*stands, *processes.notes(), *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
+    if request.on_cpu:
+        matrix = cpu_matrix(matrix)
     found = run_script(
         request,
         target,

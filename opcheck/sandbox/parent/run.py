@@ -125,6 +125,8 @@ def script(request: ScriptRequest, *, progress: Say = ignore, output: Say = igno
         except PartialEmulationError as error:
             raise _partly(request, work, error) from error
         except KeyboardInterrupt:
+            if request.on_cpu:  # what is asked about has not begun
+                raise
             ended = work.interrupted()
             if isinstance(ended, PartialEmulationError):
                 raise _partly(request, work, ended) from None

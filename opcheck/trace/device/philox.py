@@ -55,20 +55,27 @@ class DeviceGenerator(torch.Generator):
         return torch.device(self._named)
 
     @contextmanager
-    def drawing(self) -> Iterator[None]:
+    def drawing(self, *, surely: bool = True) -> Iterator[None]:
         """Draw from where the seed and the offset say inside the block, then be one step further.
 
         What draws by default on the host draws the same numbers: overloads such as
         ``native_dropout`` take no generator, and know the default one alone.
+
+        Args:
+            surely: whether it is a step further though nothing was drawn, as where no number is
+                computed; else attention without a dropout leaves the offset as it is.
         """
-        default = torch.default_generator
+        default, own = torch.default_generator, super()
         before = default.get_state()
         self._place()
-        default.set_state(super().get_state())
+        begun = own.get_state()
+        default.set_state(begun)
         try:
             yield
         finally:
-            self._offset += _STEP
+            states = () if surely else (default.get_state(), own.get_state())
+            if surely or not all(torch.equal(begun, state) for state in states):
+                self._offset += _STEP
             default.set_state(before)
 
     def manual_seed(self, seed: int) -> "DeviceGenerator":

@@ -123,9 +123,14 @@ class DeviceState:
         """Give it random numbers of its own."""
         self.generator = DeviceGenerator(f"{self.device_type}:{ONLY}")
 
-    def drawing(self, given: Iterable[Any] = ()) -> AbstractContextManager[None]:
-        """Draw random numbers inside the block, from the generator that is given or its own."""
-        return (among(given) or self.generator).drawing()
+    def drawing(
+        self, given: Iterable[Any] = (), *, surely: bool = True
+    ) -> AbstractContextManager[None]:
+        """Draw random numbers inside the block, from the generator that is given or its own.
+
+        ``surely``: whether some are drawn whatever the host's generator says.
+        """
+        return (among(given) or self.generator).drawing(surely=surely)
 
     def index(self, device: Any = None) -> int:
         """Give the index that an index, a name or a ``torch.device`` means; None: the chosen one.
