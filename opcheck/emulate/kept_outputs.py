@@ -49,7 +49,10 @@ class KeptOutputs:
             if self._left <= 0:
                 self._left_out += 1
                 return
-            some = sample(host, most)
+            try:
+                some = sample(host, most)
+            except RuntimeError:  # a dtype that holds parts of numbers, or none
+                return
         self._left -= max(some.numel(), _LEAST)
         dtype = str(tensor.dtype).removeprefix("torch.")
         values = b64encode(array("d", some.tolist())).decode()
@@ -64,8 +67,9 @@ class KeptOutputs:
         wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
         if tensor.layout is not torch.strided or wrapped or tensor.is_quantized:
             return None
-        if type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.device.type == "meta":
-            return None  # what it holds is another tensor's, or nobody's
+        holds_others = type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__
+        if holds_others or tensor.device.type == "meta":
+            return None
         return tensor if tensor.device.type == "cpu" else self._host(tensor)
 
 
@@ -78,7 +82,7 @@ def sample(host: Tensor, most: int) -> Tensor:
     step = max(1, math.ceil(count / most))
     while step > 1 and math.gcd(step, count) > 1:
         step += 1
-    some = torch.take(host.detach(), torch.arange(0, count, step))
+    some = host.detach().reshape(-1)[::step]
     if some.is_complex():
         some = torch.view_as_real(some.resolve_conj().to(torch.complex128))
     return some.resolve_neg().reshape(-1).to(torch.float64)

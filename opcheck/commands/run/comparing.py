@@ -26,7 +26,9 @@ ALLOWED: Mapping[str, tuple[float, float]] = {
 _EXACT = (0.0, 0.0)
 
 
-def compare(cpu: Outputs, device: Outputs, *, cpu_error: str = "", whole: bool = True) -> Comparison:
+def compare(
+    cpu: Outputs, device: Outputs, *, cpu_error: str = "", whole: bool = True
+) -> Comparison:
     """Say where the device's run parts from the CPU's.
 
     Args:

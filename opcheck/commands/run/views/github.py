@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from opcheck.commands.run import sentences
+from opcheck.commands.run import compared, sentences
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report
 from opcheck.model.script import ScriptRun
@@ -18,7 +19,7 @@ from opcheck.views.report.github import annotations
 
 def render(found: ScriptRun, page: Page = PLAIN) -> str:
     """The outcome, the script's own error, errors that it caught, then what breaks."""
-    lines = [_summary(found), *_failure(found), *_caught(found)]
+    lines = [_summary(found), *_failure(found), *_caught(found), *_parting(found)]
     lines += annotations(_rest(arranged(report_of_script(found)), found))
     return "".join(f"{line}\n" for line in lines)
 
@@ -38,6 +39,20 @@ def _caught(found: ScriptRun) -> Iterator[str]:
     for (file, line), said in sentences.caught(found).items():
         place = _place(file, line) if file else {}
         yield command("warning", {**place, "title": "opcheck run"}, tell(said))
+
+
+def _parting(found: ScriptRun) -> Iterator[str]:
+    """Where the numbers part first, or that they do not."""
+    if found.comparison is None:
+        return
+    first = found.comparison.first
+    place = _place(first.file, first.line) if first is not None and first.file else {}
+    title = tell(Sentence(compared.HEADING[0]))
+    yield command(
+        "notice" if first is None else "warning",
+        {**place, "title": f"opcheck run: {title}"},
+        tell(compared.headline(found.comparison)),
+    )
 
 
 def _place(file: str, line: int) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.run import sentences
+from opcheck.commands.run import compared, sentences
 from opcheck.lang.speech import tell
+from opcheck.model.comparison import Comparison
 from opcheck.model.script import ScriptRun
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.formats import PLAIN, Page
@@ -11,6 +12,7 @@ from opcheck.views.html.facts import Part
 from opcheck.views.html.head import Told
 from opcheck.views.order import arranged
 from opcheck.views.report.html import html_page
+from opcheck.views.terminal import words
 from opcheck.views.terminal.notation import plural
 
 
@@ -31,6 +33,8 @@ def _failure(found: ScriptRun) -> Iterator[str]:
 
 
 def _parts(found: ScriptRun) -> Iterator[Part]:
+    if found.comparison is not None:
+        yield _comparison(found.comparison)
     caught = sentences.caught(found)
     if caught:
         rows = tuple((f"{file}:{line}", said) for (file, line), said in caught.items())
@@ -38,3 +42,15 @@ def _parts(found: ScriptRun) -> Iterator[Part]:
     if found.writes:
         rows = tuple((item.path, sentences.written(item)) for item in found.writes)
         yield Part(*sentences.WRITES, plural(len(rows), "file"), rows)
+
+
+def _comparison(found: Comparison) -> Part:
+    """Every place where the numbers part, or that none do, and what that rests on."""
+    rows = [(compared.place(one) or tell(words.ROOT), compared.told(one)) for one in found.partings]
+    if rows:
+        rows.append(("", compared.agreeing(found)))
+    else:
+        rows.append(("", compared.headline(found)))
+    rows += [("", note) for note in compared.notes(found)]
+    count = plural(found.compared, "tensor")
+    return Part(*compared.HEADING, count, tuple(rows), open=bool(found.partings))

@@ -1,5 +1,8 @@
 """``opcheck.run/1``: what became of a script on an emulated device as a JSON object."""
 
+from collections.abc import Mapping
+
+from opcheck.model.comparison import Comparison, Parting, Recast
 from opcheck.model.script import SCHEMA, Frame, ScriptRun
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.document.emulation import emulation_document, site_value
@@ -31,6 +34,7 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
             "caught": list(map(site_value, found.caught)),
             "writes": [{"path": item.path, "bytes": item.nbytes} for item in found.writes],
             "planned": found.plan is not None,
+            "comparison": _comparison(found.comparison) if found.comparison else None,
             "emulation": emulation_document(arranged_emulation(found.emulation)),
             "report": report_document(arranged(report_of_script(found))),
         }
@@ -43,4 +47,48 @@ def _frame(frame: Frame) -> Json:
         "line": frame.line,
         "function": frame.function,
         "source": frame.source,
+    }
+
+
+def _comparison(found: Comparison) -> Json:
+    return {
+        "compared": found.compared,
+        "agreeing": found.agreeing,
+        "apart": found.apart,
+        "alone": found.alone,
+        "left_out": found.left_out,
+        "seeded": found.seeded,
+        "cpu_error": found.cpu_error,
+        "partings": [
+            {
+                **_tensor(one),
+                "why": one.why.value,
+                "dtypes": list(one.dtypes),
+                "shapes": list(map(list, one.shapes)),
+                "absolute": one.absolute,
+                "relative": one.relative,
+                "allowed": {"absolute": one.allowed[0], "relative": one.allowed[1]},
+                "drawn_apart": one.drawn_apart,
+                "count": one.count,
+            }
+            for one in found.partings
+        ],
+        "recast": found.recast
+        and {
+            **_tensor(found.recast),
+            "dtypes": list(found.recast.dtypes),
+            "count": found.recast.count,
+        },
+    }
+
+
+def _tensor(one: Parting | Recast) -> Mapping[str, Json]:
+    moment = one.moment
+    return {
+        "kind": moment.kind.value,
+        "module": moment.module,
+        "call": moment.call,
+        "path": one.path,
+        "file": one.file,
+        "line": one.line,
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from opcheck.commands.run import sentences
+from opcheck.commands.run import compared, sentences
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Finding
 from opcheck.model.script import Frame, ScriptRun
@@ -24,16 +24,19 @@ from opcheck.views.report.sarif import (
 )
 from opcheck.views.targets import short_names
 
-FAILED, CAUGHT = "script/failed", "script/caught"
-_LEVELS = {FAILED: "error", CAUGHT: "warning"}
+FAILED, CAUGHT, PARTS = "script/failed", "script/caught", "script/numbers-part"
+_LEVELS = {FAILED: "error", CAUGHT: "warning", PARTS: "warning"}
 _SHORT = {
     FAILED: "The script failed",
     CAUGHT: "The script caught what the device raised",
+    PARTS: "The numbers part from those of a run on the CPU",
 }
 _FULL = {
     FAILED: "An exception ended the script. What comes after it was not seen.",
     CAUGHT: "The device refuses a call, and the script went another way. What it then did is what "
     "the report is of.",
+    PARTS: "What the script computes here on the device differs by more than its dtype allows from "
+    "what it computes on the CPU.",
 }
 
 
@@ -48,7 +51,7 @@ def run_log(found: ScriptRun) -> Json:
     report = arranged(report_of_script(found))
     (target,) = report.targets
     findings = [one for one in target.findings if _is_result(one)]
-    own = [*_failure(found), *_caught(found)]
+    own = [*_failure(found), *_caught(found), *_partings(found)]
     rules = {rule_id(one): descriptor(one) for one in findings}
     rules |= {str(value["ruleId"]): _rule(str(value["ruleId"])) for value in own}
     numbers, names = numbered(rules), short_names(report.targets)
@@ -99,6 +102,12 @@ def _caught(found: ScriptRun) -> Iterator[Mapping[str, object]]:
         yield _own(CAUGHT, file or found.script.name, number, said)
 
 
+def _partings(found: ScriptRun) -> Iterator[Mapping[str, object]]:
+    """Each place where the numbers part, in the order of the run on the CPU."""
+    for one in found.comparison.partings if found.comparison is not None else ():
+        yield _own(PARTS, one.file or found.script.name, one.line or 1, compared.told(one))
+
+
 def _own(rule: str, file: str, number: int, said: str) -> Json:
     return {
         "ruleId": rule,
@@ -110,6 +119,9 @@ def _own(rule: str, file: str, number: int, said: str) -> Json:
 
 def _invocation(found: ScriptRun) -> Json:
     told = [notification("note", sentences.headline(found))]
+    if found.comparison is not None:
+        said = compared.headline(found.comparison), *compared.notes(found.comparison)
+        told += [notification("note", one) for one in said]
     told += [notification("note", note) for note in found.emulation.notes]
     return {"toolConfigurationNotifications": told}
 

@@ -1,6 +1,7 @@
 """The page about a script on an emulated device: how it ended, what was asked, what it wrote."""
 
 from opcheck.commands.run import sentences
+from opcheck.commands.run.comparison_section import write_comparison
 from opcheck.lang.sentence import Sentence
 from opcheck.model.script import Ending, ScriptRun
 from opcheck.pipeline.script_report import report_of_script
@@ -29,6 +30,8 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
     for said in sentences.caught(found).values():
         canvas.flow(split(said, "yellow"), 2)
     _write_how(canvas, found)
+    if found.comparison is not None:
+        write_comparison(canvas, found.comparison)
     write_sections(canvas, emulation)
     if found.plan is not None:
         write_ways(canvas, arranged(report_of_script(found)).targets[0])
