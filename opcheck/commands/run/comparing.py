@@ -61,6 +61,7 @@ def _paired(cpu: Outputs, device: Outputs) -> list[_Pair]:
     """Tensors of both runs by what gave them; one that only the device has follows its last."""
     theirs: dict[_Key, Kept] = {_key(one): one for one in device.kept}
     places: dict[_Key, float] = {_key(one): i for i, one in enumerate(cpu.kept)}
+    found: list[tuple[float, _Pair]]
     found = [(float(i), (one, theirs.get(_key(one)))) for i, one in enumerate(cpu.kept)]
     place = -1.0
     for one in device.kept:
@@ -131,7 +132,7 @@ def _errors(
     """Whether some differ by more than is allowed, and the largest errors."""
     apart, finite, largest, share = False, True, 0.0, 0.0
     for x, y in zip(cpu, device, strict=True):
-        if x == y or (x != x and y != y):  # noqa: PLR0124  # NaN on both sides
+        if x == y or (x != x and y != y):  # NaN on both sides
             continue
         error = abs(x - y)
         if not isfinite(error):

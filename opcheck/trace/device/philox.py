@@ -65,15 +65,15 @@ class DeviceGenerator(torch.Generator):
             surely: whether it is a step further though nothing was drawn, as where no number is
                 computed; else attention without a dropout leaves the offset as it is.
         """
-        default, own = torch.default_generator, super()
+        default = torch.default_generator
         before = default.get_state()
         self._place()
-        begun = own.get_state()
+        begun = super().get_state()
         default.set_state(begun)
         try:
             yield
         finally:
-            states = () if surely else (default.get_state(), own.get_state())
+            states = () if surely else (default.get_state(), super().get_state())
             if surely or not all(torch.equal(begun, state) for state in states):
                 self._offset += _STEP
             default.set_state(before)

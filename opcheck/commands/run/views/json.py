@@ -1,7 +1,5 @@
 """``opcheck.run/1``: what became of a script on an emulated device as a JSON object."""
 
-from collections.abc import Mapping
-
 from opcheck.model.comparison import Comparison, Parting, Recast
 from opcheck.model.script import SCHEMA, Frame, ScriptRun
 from opcheck.pipeline.script_report import report_of_script
@@ -82,7 +80,7 @@ def _comparison(found: Comparison) -> Json:
     }
 
 
-def _tensor(one: Parting | Recast) -> Mapping[str, Json]:
+def _tensor(one: Parting | Recast) -> Json:
     moment = one.moment
     return {
         "kind": moment.kind.value,
