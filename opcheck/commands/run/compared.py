@@ -10,8 +10,7 @@ from opcheck.views.terminal.notation import plural
 HEADING = ("Where the numbers part", "the run on the device and one on the CPU")
 ALIKE = "no numbers part, in {said}"
 NOTHING_COMPARED = "nothing to compare: the runs share no output, loss or optimizer step"
-FIRST, NEXT = "first", "then"
-HOW, DTYPES = "how", "dtypes"
+HOW, DTYPES, NEXT = "apart", "dtypes", "then"
 
 _WHAT = {
     Kind.OUTPUT: "the output of {module}, call {count}",
