@@ -79,3 +79,17 @@ def test_a_generator_that_is_given_draws_in_place_of_the_devices_own() -> None:
         numbers = torch.rand(3).tolist()
     assert (state.generator.get_offset(), given.get_offset()) == (0, 4)
     assert numbers == drawn(given.manual_seed(7))
+
+
+def test_a_block_that_draws_nothing_may_leave_the_offset(generator: DeviceGenerator) -> None:
+    with generator.drawing(surely=False):
+        torch.ones(3).sum()
+    assert generator.get_offset() == 0
+    for draw in (lambda: torch.rand(3), lambda: torch.rand(3, generator=generator)):
+        before = generator.get_offset()
+        with generator.drawing(surely=False):
+            draw()
+        assert generator.get_offset() == before + 4
+    with generator.drawing():
+        pass
+    assert generator.get_offset() == 12
