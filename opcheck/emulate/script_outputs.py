@@ -64,6 +64,8 @@ class ScriptOutputs:
         """Parameter of a module that was called -> its name."""
         self._depth = 0
         self._outermost = ""
+        self._begun = False
+        """Whether a backward of the script's is under way."""
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -91,9 +93,14 @@ class ScriptOutputs:
         @wraps(backward)
         def call(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            if not _in_backward():
-                self._add(Kind.LOSS, "", tensors)
-            return backward(tensors, *args, **kwargs)
+            if self._begun or _in_backward():  # modes of torch functions are asked by its name
+                return backward(tensors, *args, **kwargs)
+            self._add(Kind.LOSS, "", tensors)
+            self._begun = True
+            try:
+                return backward(tensors, *args, **kwargs)
+            finally:
+                self._begun = False
 
         return call
 

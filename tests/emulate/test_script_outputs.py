@@ -81,6 +81,17 @@ def test_a_module_that_raises_gives_nothing_and_the_next_is_outermost_again(
     assert told(kept) == [(Kind.OUTPUT, "Identity", 1, "")]
 
 
+def test_a_loss_is_kept_once_though_a_mode_sees_backward(kept: KeptOutputs) -> None:
+    with torch.overrides.BaseTorchFunctionMode():
+        torch.ones(1, requires_grad=True).backward()
+    torch.autograd.backward([torch.ones(1, requires_grad=True)] * 2)
+    assert told(kept) == [
+        (Kind.LOSS, "", 1, ""),
+        (Kind.LOSS, "", 2, "[0]"),
+        (Kind.LOSS, "", 2, "[1]"),
+    ]
+
+
 def test_what_sets_a_seed_is_known() -> None:
     seed()
     first = torch.rand(2)

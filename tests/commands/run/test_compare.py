@@ -1,4 +1,4 @@
-"""Scripts whose numbers are compared with those of a run on the CPU: from the file to the answer."""
+"""Scripts whose numbers are compared with a run on the CPU: from the file to the answer."""
 
 import json
 from pathlib import Path
@@ -11,9 +11,10 @@ from opcheck.model.comparison import Comparison, Kind, Moment, Recast, Why
 from opcheck.model.script import Ending, PartialRunError, ScriptRun, ScriptSpec
 from tests.app.stand_in import outcome
 from tests.commands.run.test_run import TRAIN, _in_a_project, ran, request
-from tests.scripts.test_scripts import PROGRAMS
 
 __all__ = ["_in_a_project"]
+
+PROGRAMS = Path(__file__).parents[2] / "scripts" / "programs"
 
 LOST = """\
 import torch
@@ -119,9 +120,9 @@ def test_a_module_that_is_otherwise_on_the_device_is_where_the_runs_part(tmp_pat
     found = comparison(ran(tmp_path, NAMED, compare=True))
     told = [(one.why, one.moment, one.line) for one in found.partings]
     assert told == [
-        (Why.VALUES, Moment(Kind.OUTPUT, "Twist", 1), 16),
-        (Why.DEVICE_ONLY, Moment(Kind.OUTPUT, "Identity", 1), 17),
-        (Why.VALUES, Moment(Kind.LOSS, "", 2), 18),
+        (Why.VALUES, Moment(Kind.OUTPUT, "Twist", 1), 17),
+        (Why.DEVICE_ONLY, Moment(Kind.OUTPUT, "Identity", 1), 18),
+        (Why.VALUES, Moment(Kind.LOSS, "", 2), 19),
     ]
     assert found.partings[0].absolute == pytest.approx(0.25)
     assert (found.compared, found.apart, found.alone) == (13, 2, 1)
