@@ -40,6 +40,18 @@ def test_a_script_is_run_as_on_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_script_is_compared_with_a_run_on_the_cpu(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(TRAIN)
+    lines: list[str] = []
+    found = opcheck.run(path, ["2"], compare=True, output=lines.append)
+    assert found.emulation.values
+    assert found.comparison is not None
+    assert (found.comparison.compared, found.comparison.partings) == (8, ())
+    assert [line.strip() for line in lines] == ["done"]
+
+
+@pytest.mark.slow
 def test_a_notebook_is_run_as_well(tmp_path: Path) -> None:
     path = notebook(tmp_path / "a.ipynb", "import torch", "torch.ones(2).cuda().bfloat16()")
     found = opcheck.run(path, target="ascend-910a")

@@ -32,6 +32,7 @@ EXAMPLES = (
     "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
     "opcheck run -t ascend-910b train.py --lr 0.1",
     "opcheck run -t ascend-910b --steps 2 -- torchrun --nproc-per-node 8 train.py",
+    "opcheck run -t ascend-910b --steps 2 --compare train.py",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
     "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
     "opcheck repro path/to/file.py:build aten::special_i0 -t ascend-910b -o repro.py",

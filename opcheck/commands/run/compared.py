@@ -35,14 +35,21 @@ def what(one: Parting | Recast) -> Sentence:
     return Sentence(template, name=one.path.lstrip("."), module=moment.module, count=moment.call)
 
 
-def how(parting: Parting) -> Sentence:
-    """In what way it parts."""
+def briefly(parting: Parting) -> Sentence:
+    """In what way it parts, without what is allowed."""
     if parting.why in _ALONE:
         return Sentence(_ALONE[parting.why])
     if parting.why is Why.SHAPE:
         return _both(tuple(map(_shape, parting.shapes)))
     if parting.absolute is None:
         return Sentence(words.NO_NUMBER)
+    return Sentence("off by {figure}", figure=f"{parting.absolute:.3g}")
+
+
+def how(parting: Parting) -> Sentence:
+    """In what way it parts, and what is allowed."""
+    if parting.absolute is None:
+        return briefly(parting)
     figure, allowed = f"{parting.absolute:.3g}", parting.allowed
     told = "off by {figure}, where {figure_allowed} is allowed"
     if allowed[1]:

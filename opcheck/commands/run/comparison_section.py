@@ -33,7 +33,7 @@ def _write_partings(canvas: Canvas, found: Comparison) -> None:
         canvas.field(compared.DTYPES, split(given), 4)
     shown = others if canvas.page.full else others[:ROWS]
     for parting in shown:
-        said = chained((compared.what(parting), compared.how(parting)), "; ")
+        said = chained((compared.what(parting), compared.briefly(parting)), "; ")
         canvas.field(compared.NEXT, [*_place(parting), *after_dot(canvas, said)], 4)
     if len(others) > len(shown):
         canvas.field("", split(words.more(len(others) - len(shown), "place"), "dim"), 4)

@@ -9,7 +9,9 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from referencing import Registry, Resource
 
-from opcheck.lang.speech import Language, speaking
+from opcheck.commands.run import compared
+from opcheck.lang.speech import Language, speaking, tell
+from opcheck.model.comparison import Comparison, Kind, Moment, Parting, Recast, Why
 from opcheck.model.emulation import Site
 from opcheck.model.report import ModelInfo
 from opcheck.model.script import Ending, Frame, ScriptRun, ScriptSpec, Write
@@ -17,11 +19,38 @@ from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.document.report import report_in
 from opcheck.views.formats import PLAIN, Page, command_view
 from opcheck.views.order import arranged
+from opcheck.views.terminal.findings import ROWS
+from tests.lang.test_mixed import CHINESE, mixed
 from tests.views.emulations import EMULATIONS
 from tests.views.test_json import schema
 from tests.views.test_sarif import VALIDATOR
 
 SCRIPT = ScriptSpec("train.py", argv=("--lr", "0.1"))
+FLOATS = ("float64", "float32")
+
+
+def parting(why: Why, moment: Moment, line: int, path: str = "", **given: Any) -> Parting:
+    alone = {Why.CPU_ONLY: ("float32", ""), Why.DEVICE_ONLY: ("", "float32")}
+    dtypes = given.pop("dtypes", alone.get(why, ("float32", "float32")))
+    shapes = given.pop("shapes", ((2, 4), (2, 4)))
+    return Parting(why, moment, path, "net.py" * bool(line), line, dtypes, shapes, **given)
+
+
+OUTPUT = Moment(Kind.OUTPUT, "Net", 2)
+PARTS = Comparison(
+    compared=12, apart=6, alone=3,
+    partings=(
+        parting(Why.VALUES, OUTPUT, 7, ".logits", absolute=0.25, relative=0.5,
+                allowed=(1e-5, 1.3e-6), dtypes=FLOATS, drawn_apart=True, count=2),
+        parting(Why.VALUES, Moment(Kind.OUTPUT, "Ids", 1), 8, absolute=3.0),
+        parting(Why.VALUES, Moment(Kind.LOSS, "", 1), 9, allowed=(1e-5, 1.3e-6)),
+        parting(Why.SHAPE, Moment(Kind.LOSS, "", 2), 9, "[0]", shapes=((), (3,))),
+        parting(Why.CPU_ONLY, Moment(Kind.STEP, "AdamW", 1), 10, "Net.fc.weight"),
+        parting(Why.DEVICE_ONLY, Moment(Kind.STEP, "SGD", 1), 0),
+    ),
+    recast=Recast(OUTPUT, "", "net.py", 7, FLOATS, 2),
+    left_out=5, seeded=False, cpu_error="ValueError: no\nmore",
+)  # fmt: skip
 MODEL = ModelInfo("train.py", "script", "89abcdef01234567")
 CLEAN, MIXED = (replace(EMULATIONS[name], model=MODEL) for name in ("clean", "mixed"))
 EMPTY = replace(CLEAN, kernels=(), host_calls=(), cautions=())
@@ -50,6 +79,12 @@ RUNS = {
         (Frame("train.py", 3, "<module>", "model(x)"),),
     ),
     "cut": ScriptRun(SCRIPT, replace(EMPTY, finished=False, error="interrupted"), Ending.CUT),
+    "parts": ScriptRun(SCRIPT, CLEAN, Ending.RETURNED, comparison=PARTS),
+    "agrees": ScriptRun(SCRIPT, CLEAN, Ending.RETURNED, comparison=Comparison(12, 0, 0, ())),
+    "alone": ScriptRun(
+        SCRIPT, CLEAN, Ending.RETURNED,
+        comparison=Comparison(0, 0, 2, (), Recast(OUTPUT, "", "", 0, FLOATS, 1)),
+    ),
 }  # fmt: skip
 HEADS = {
     "clean": "✔ runs: train.py --lr 0.1 on an emulated ",
@@ -61,6 +96,7 @@ HEADS = {
     "exited": "? the script ended with status 7: train.py --lr 0.1 on an emulated ",
     "stopped": "✘ stopped at a refusal: train.py --lr 0.1 on an emulated ",
     "cut": "? ended early: train.py --lr 0.1 on an emulated ",
+    **dict.fromkeys(("parts", "agrees", "alone"), "✔ runs: train.py --lr 0.1 on an emulated "),
 }
 
 
@@ -200,3 +236,92 @@ def test_it_is_told_in_chinese() -> None:
         assert "从未使用该设备" in text("unused")
         assert "脚本自身出错" in text("failed")
         assert "1 个优化器步 · 2 次前向调用" in text("clean")
+
+
+TOLD = """
+Where the numbers part · 12 tensors, the run on the device and one on the CPU
+
+  net.py:7 · logits of the output of Net, call 2
+    apart     off by 0.25, where 1e-05 + 1.3e-06 of the value is allowed; largest relative error 0.5
+    dtypes    float64 on the CPU, float32 on the device
+    then      net.py:8 · the output of Ids, call 1; off by 3
+    then      net.py:9 · what backward is called on, call 1; NaN or infinity on one side alone
+    then      net.py:9 · [0] of what backward is called on, call 2; [] on the CPU, [3] on the device
+    then      net.py:10 · Net.fc.weight after step 1 of AdamW; the run on the device has no such
+              tensor
+    then      the model itself · the parameters after step 1 of SGD; the run on the CPU has no such
+              tensor
+
+  6 of 12 tensors agree
+  by then one run had drawn more random numbers than the other
+  of another dtype on the device: 2 tensors, first the output of Net, call 2 at net.py:7 (float64 on
+  the CPU, float32 on the device)
+  the run on the CPU ended early: ValueError: no
+  in one of the runs alone: 3 tensors
+  not kept to compare: 5 tensors
+  the script sets no seed of torch's: both runs began with the same one
+
+"""
+
+
+def test_the_page_says_where_the_numbers_part_first_and_then() -> None:
+    assert TOLD in text("parts", Page(100))
+    heading = "\nWhere the numbers part · 12 tensors, the run on the device and one on the CPU\n"
+    assert f"{heading}  ✔ no numbers part, in 12 tensors\n\n" in text("agrees")
+    assert (
+        "\nWhere the numbers part · the run on the device and one on the CPU\n"
+        "  ? nothing to compare: the runs share no output, loss or optimizer step\n"
+        "  of another dtype on the device: 1 tensor, first the output of Net, call 2\n"
+        "  (float64 on the CPU, float32 on the device)\n"
+        "  in one of the runs alone: 2 tensors\n"
+    ) in text("alone")
+
+
+def test_further_places_are_counted_where_there_are_many() -> None:
+    others = tuple(parting(Why.CPU_ONLY, replace(OUTPUT, module=f"N{i}"), i) for i in range(1, 40))
+    run = replace(RUNS["parts"], comparison=replace(PARTS, partings=others))
+    view = command_view("run", "text")
+    assert view.render(run, Page(200)).count("    then ") == ROWS
+    assert f"              and {38 - ROWS} more places; " in view.render(run, Page(200))
+    assert view.render(run, Page(verbose=True)).count("    then ") == 38
+
+
+def test_partings_stand_at_their_lines() -> None:
+    rule = "script/numbers-part"
+    assert [one for one in results("parts") if one[0] == rule] == [
+        *((rule, "warning", "net.py", line) for line in (7, 8, 9, 9, 10)),
+        (rule, "warning", "train.py", 1),
+    ]
+    log = json.loads(command_view("run", "sarif").render(RUNS["agrees"]))
+    told = log["runs"][0]["invocations"][0]["toolConfigurationNotifications"]
+    assert "no numbers part, in 12 tensors" in [one["message"]["text"] for one in told]
+    commands = command_view("run", "github").render(RUNS["parts"]).splitlines()
+    assert commands[1] == (
+        "::warning file=net.py,line=7,title=opcheck run%3A Where the numbers part::the numbers "
+        "part first here: logits of the output of Net, call 2; off by 0.25, where 1e-05 + 1.3e-06 "
+        "of the value is allowed; largest relative error 0.5; float64 on the CPU, float32 on the "
+        "device"
+    )
+    agrees = command_view("run", "github").render(RUNS["agrees"]).splitlines()
+    assert agrees[1] == (
+        "::notice title=opcheck run%3A Where the numbers part::no numbers part, in 12 tensors"
+    )
+
+
+def test_the_web_page_has_every_place_where_the_numbers_part() -> None:
+    page = command_view("run", "html").render(RUNS["parts"])
+    assert "<dt>net.py:7</dt><dd>logits of the output of Net, call 2; off by 0.25" in page
+    assert "in one of the runs alone: 3 tensors" in page
+    assert "no numbers part, in 12 tensors" in command_view("run", "html").render(RUNS["agrees"])
+
+
+@pytest.mark.parametrize("sample", ["parts", "agrees", "alone"])
+def test_what_is_said_of_numbers_is_told_in_chinese(sample: str) -> None:
+    comparison = RUNS[sample].comparison
+    assert comparison is not None
+    said = [compared.headline(comparison), *compared.notes(comparison)]
+    said += [compared.agreeing(comparison), *map(compared.briefly, comparison.partings)]
+    with speaking(Language.CHINESE):
+        for sentence in (*said, *map(compared.told, comparison.partings)):
+            assert CHINESE.search(tell(sentence))
+            assert not mixed(tell(sentence)), tell(sentence)
