@@ -14,7 +14,7 @@ from opcheck.model.target import TargetSpec
 
 COMPUTED: dict[str, Callable[[Tensor], Tensor]] = {
     "double": lambda x: x.double().cumsum(0) * 3,
-    "attention": lambda x: F.scaled_dot_product_attention(*[x.reshape(1, 2, 4, 8)] * 3),
+    "attention": lambda x: F.scaled_dot_product_attention(*x.expand(3, 8, 8)),
     "convolution": lambda x: F.conv2d(x.reshape(1, 1, 8, 8), x.reshape(1, 1, 8, 8)[..., :3, :3]),
     "norms": lambda x: F.layer_norm(F.batch_norm(x, None, None, training=True), (8,)),
     "bilinear": lambda x: F.interpolate(x.reshape(1, 1, 8, 8), scale_factor=2, mode="bilinear"),
@@ -25,7 +25,7 @@ COMPUTED: dict[str, Callable[[Tensor], Tensor]] = {
     "fourier": lambda x: torch.fft.rfft(x).abs(),
     "index": lambda x: x[x[:, 0] > 0].sum() + x.index_select(0, x[:, 0].argsort()),
     "loss": lambda x: F.cross_entropy(x, x.argmax(1)) + F.ctc_loss(
-        x.log_softmax(1).unsqueeze(1), torch.ones(1, 2, dtype=torch.long), [8], [2]),
+        x.log_softmax(1)[:, None], torch.tensor([[1, 1]]), torch.tensor([8]), torch.tensor([2])),
 }  # fmt: skip
 
 

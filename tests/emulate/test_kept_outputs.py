@@ -2,6 +2,7 @@
 
 from array import array
 from base64 import b64decode
+from typing import Any
 
 import pytest
 import torch
@@ -64,12 +65,14 @@ def test_reading_asks_nothing_of_what_follows_calls() -> None:
     seen: list[str] = []
 
     class Seeing(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             seen.append(str(func))
             return func(*args, **(kwargs or {}))
 
     tensor = torch.ones(2, requires_grad=True)
-    with Seeing():
+    with Seeing():  # type: ignore[no-untyped-call]  # torch leaves it untyped
         kept = of(tensor * 2)
     assert seen == ["aten.mul.Tensor"]
     assert values(kept) == [[2, 2]]

@@ -66,7 +66,8 @@ def test_parameters_that_no_module_named_have_their_place_in_the_optimizer(
     for one in pair:
         one(torch.ones(1)).backward()
     weights = [one.weight for one in pair]
-    torch.optim.SGD([{"params": [alone]}, {"params": weights}], lr=0.1).step()
+    groups: list[dict[str, Any]] = [{"params": [alone]}, {"params": weights}]
+    torch.optim.SGD(groups, lr=0.1).step()
     assert [path for kind, *_, path in told(kept) if kind is Kind.STEP] == [
         "param_groups[0].params[0]", "Linear.weight", "param_groups[1].params[1]",
     ]  # fmt: skip

@@ -234,6 +234,8 @@ def test_the_web_page_has_the_error_what_was_caught_and_what_was_written() -> No
 def test_it_is_told_in_chinese() -> None:
     with speaking(Language.CHINESE):
         assert "从未使用该设备" in text("unused")
+        assert "\n数值从何处开始不同 · 12 个张量，设备上的运行与 CPU 上的运行\n" in text("parts")
+        assert "\n    其后      net.py:8 · Ids 第 1 次调用的输出；相差 3\n" in text("parts")
         assert "脚本自身出错" in text("failed")
         assert "1 个优化器步 · 2 次前向调用" in text("clean")
 
