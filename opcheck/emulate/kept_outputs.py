@@ -13,12 +13,14 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from opcheck.model.comparison import Kept, Moment, Outputs
+from opcheck.model.comparison import Kept, Kind, Moment, Outputs
 
 MOST = 16_384
 """Values that are kept of a tensor, and of all parameters of an optimizer together."""
 MOST_OF_ALL = 2**22
 """Values that are kept of a run."""
+MOST_WITHIN = 2**20
+"""Values that are kept of modules within others, beside those."""
 _LEAST = 32
 """What a tensor counts for, however small it is."""
 
@@ -36,28 +38,36 @@ class KeptOutputs:
         self._drawn = drawn
         self._kept: list[Kept] = []
         self._left = MOST_OF_ALL
+        self._left_within = MOST_WITHIN
         self._left_out = 0
 
     def add(
         self, moment: Moment, path: str, tensor: Tensor, place: tuple[str, int], most: int = MOST
     ) -> None:
         """Keep what there is of a tensor, unless its values cannot be read."""
+        within = moment.kind is Kind.WITHIN
         with torch.no_grad(), _disable_current_modes(), torch._C.DisableTorchFunction():
             host = self._values(tensor)
             if host is None:
                 return
-            if self._left <= 0:
-                self._left_out += 1
+            if not self.has_room(within=within):
+                self._left_out += not within
                 return
             try:
                 some = sample(host, most)
             except RuntimeError:  # a dtype that holds parts of numbers, or none
                 return
-        self._left -= max(some.numel(), _LEAST)
+        counted = max(some.numel(), _LEAST)
+        self._left -= 0 if within else counted
+        self._left_within -= counted if within else 0
         dtype = str(tensor.dtype).removeprefix("torch.")
         values = b64encode(array("d", some.tolist())).decode()
         shape = tuple(map(int, tensor.shape))
         self._kept.append(Kept(moment, path, *place, dtype, shape, values, self._drawn()))
+
+    def has_room(self, *, within: bool) -> bool:
+        """Whether one more tensor is kept, of a module within another or of anything else."""
+        return (self._left_within if within else self._left) > 0
 
     def outputs(self, *, seeded: bool) -> Outputs:
         """All of them."""

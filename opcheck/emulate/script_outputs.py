@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
-from torch.utils.weak import WeakTensorKeyDictionary
+from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
 from opcheck.emulate.compare import named_tensors
 from opcheck.emulate.kept_outputs import MOST, KeptOutputs
@@ -30,6 +30,8 @@ from opcheck.trace.calls.call_site import from_stack
 
 _LEAST = 16
 """Values that are kept of each parameter, however many there are."""
+_WITHIN = 256
+"""Values that are kept of each output of a module within another."""
 _SEED = 20_240_229
 """What no script is expected to set."""
 
@@ -62,6 +64,8 @@ class ScriptOutputs:
         self._roots: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._parameters = WeakTensorKeyDictionary()
         """Parameter of a module that was called -> its name."""
+        self._parts = WeakIdKeyDictionary()
+        """Module within one that was called -> its whole path."""
         self._depth = 0
         self._outermost = ""
         self._begun = False
@@ -80,12 +84,16 @@ class ScriptOutputs:
         self._depth += 1
         if self._depth == 1:
             self._outermost = self._modules.current
-            self._name_parameters(module)
+            self._name_parts(module)
 
-    def _left(self, _: nn.Module, args: Any, output: Any) -> None:
+    def _left(self, module: nn.Module, args: Any, output: Any) -> None:
         self._depth = max(self._depth - 1, 0)
-        if self._depth == 0 and not _in_backward():
+        if _in_backward():
+            return
+        if self._depth == 0:
             self._add(Kind.OUTPUT, self._outermost, output)
+        elif self._kept.has_room(within=True) and (name := self._parts.get(module)):
+            self._add(Kind.WITHIN, name, output, _WITHIN)
 
     def _noting(self, backward: Any) -> Any:
         """``torch.autograd.backward`` with what it is called on kept."""
@@ -125,12 +133,15 @@ class ScriptOutputs:
         for path, tensor in tensors.items():
             self._kept.add(moment, path, tensor, place, most)
 
-    def _name_parameters(self, root: nn.Module) -> None:
+    def _name_parts(self, root: nn.Module) -> None:
         if root in self._roots:
             return
         self._roots.add(root)
         for path, parameter in root.named_parameters():
             self._parameters[parameter] = f"{self._outermost}.{path}"
+        for path, module in root.named_modules():
+            if path:
+                self._parts[module] = f"{self._outermost}.{path}"
 
 
 def _in_backward() -> bool:

@@ -10,6 +10,8 @@ class Kind(StrEnum):
 
     OUTPUT = "output"
     """A call of a module outside of all others."""
+    WITHIN = "within"
+    """A call of a module within that one, which says where an output parts."""
     LOSS = "loss"
     """What ``backward`` was called on."""
     STEP = "step"
@@ -21,7 +23,8 @@ class Moment(Struct, frozen=True, order=True):
 
     kind: Kind
     module: str
-    """The module as the script's calls are told, the optimizer's class, or "" of a loss."""
+    """The module as the script's calls are told, or with its whole path where it is within; the
+    optimizer's class; "" of a loss."""
     call: int
     """Which call of all that have this kind and this name, from 1."""
 
@@ -86,6 +89,9 @@ class Parting(Struct, frozen=True):
     """Whether the device's random numbers had been drawn further in one run by then."""
     count: int = 1
     """Tensors of this place and module that part."""
+    within: tuple["Parting", ...] = ()
+    """Of an output the first that parts of the modules within; () where none does, or none of them
+    was kept."""
 
 
 class Recast(Struct, frozen=True):

@@ -10,15 +10,17 @@ from opcheck.views.terminal.notation import plural
 HEADING = ("Where the numbers part", "the run on the device and one on the CPU")
 ALIKE = "no numbers part, in {said}"
 NOTHING_COMPARED = "nothing to compare: the runs share no output, loss or optimizer step"
-HOW, DTYPES, NEXT = "apart", "dtypes", "then"
+HOW, DTYPES, WITHIN, NEXT = "apart", "dtypes", "within", "then"
 
 _WHAT = {
     Kind.OUTPUT: "the output of {module}, call {count}",
+    Kind.WITHIN: "the output of {module}, call {count}",
     Kind.LOSS: "what backward is called on, call {count}",
     Kind.STEP: "the parameters after step {count} of {module}",
 }
 _PART = {
     Kind.OUTPUT: "{name} of the output of {module}, call {count}",
+    Kind.WITHIN: "{name} of the output of {module}, call {count}",
     Kind.LOSS: "{name} of what backward is called on, call {count}",
     Kind.STEP: "{name} after step {count} of {module}",
 }
@@ -86,6 +88,10 @@ def place(one: Parting | Recast) -> str:
 def told(parting: Parting) -> Sentence:
     """All that is said of one place, but for the place."""
     parts = [what(parting), how(parting), dtypes(parting)]
+    parts += [
+        Sentence("within it first {said} at {text}", said=what(one), text=place(one) or "?")
+        for one in parting.within
+    ]
     return chained([part for part in parts if part], "; ")
 
 

@@ -8,7 +8,16 @@ from math import isfinite
 
 from msgspec.structs import replace
 
-from opcheck.model.comparison import Comparison, Kept, Moment, Outputs, Parting, Recast, Why
+from opcheck.model.comparison import (
+    Comparison,
+    Kept,
+    Kind,
+    Moment,
+    Outputs,
+    Parting,
+    Recast,
+    Why,
+)
 
 _Key = tuple[Moment, str]
 _Pair = tuple[Kept | None, Kept | None]
@@ -38,13 +47,19 @@ def compare(
         whole: whether the run on the device came to its end.
     """
     left_out = max(cpu.left_out, device.left_out)
-    pairs = _paired(cpu, device)
+    every = _paired(cpu, device)
+    pairs = [pair for pair in every if not _is_within(pair)]
     both = [pair for pair in pairs if None not in pair]
     reached = pairs
     if cpu_error or left_out or not whole:  # what only one run came to says nothing of the other
         while reached and None in reached[-1]:
             reached = reached[:-1]
-    found = [parting for pair in reached if (parting := _parting(*pair)) is not None]
+    within = _within(every)
+    found = [
+        replace(parting, within=within.get(parting.moment, ()))
+        for pair in reached
+        if (parting := _parting(*pair)) is not None
+    ]
     return Comparison(
         compared=len(both),
         apart=sum(parting.why in (Why.VALUES, Why.SHAPE) for parting in found),
@@ -55,6 +70,25 @@ def compare(
         seeded=cpu.seeded and device.seeded,
         cpu_error=cpu_error,
     )
+
+
+def _is_within(pair: _Pair) -> bool:
+    return any(one is not None and one.moment.kind is Kind.WITHIN for one in pair)
+
+
+def _within(every: list[_Pair]) -> Mapping[Moment, tuple[Parting, ...]]:
+    """For each output the first that parts of the modules that ran for it."""
+    found: dict[Moment, tuple[Parting, ...]] = {}
+    first: tuple[Parting, ...] = ()
+    for pair in every:
+        if _is_within(pair):
+            parting = None if first or None in pair else _parting(*pair)
+            first = first if parting is None else (parting,)
+            continue
+        moment = next(one.moment for one in pair if one is not None)
+        if moment.kind is Kind.OUTPUT and moment not in found:
+            found[moment], first = first, ()
+    return found
 
 
 def _paired(cpu: Outputs, device: Outputs) -> list[_Pair]:

@@ -31,6 +31,9 @@ def _write_partings(canvas: Canvas, found: Comparison) -> None:
     canvas.field(compared.HOW, split(compared.how(first), "red"), 4)
     if given := compared.dtypes(first):
         canvas.field(compared.DTYPES, split(given), 4)
+    for one in first.within:
+        said = chained((compared.what(one), compared.briefly(one)), "; ")
+        canvas.field(compared.WITHIN, [*_place(one), *after_dot(canvas, said)], 4)
     shown = others if canvas.page.full else others[:ROWS]
     for parting in shown:
         said = chained((compared.what(parting), compared.briefly(parting)), "; ")

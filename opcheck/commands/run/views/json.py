@@ -58,18 +58,7 @@ def _comparison(found: Comparison) -> Json:
         "seeded": found.seeded,
         "cpu_error": found.cpu_error,
         "partings": [
-            {
-                **_tensor(one),
-                "why": one.why.value,
-                "dtypes": list(one.dtypes),
-                "shapes": list(map(list, one.shapes)),
-                "absolute": one.absolute,
-                "relative": one.relative,
-                "allowed": {"absolute": one.allowed[0], "relative": one.allowed[1]},
-                "drawn_apart": one.drawn_apart,
-                "count": one.count,
-            }
-            for one in found.partings
+            {**_parting(one), "within": list(map(_parting, one.within))} for one in found.partings
         ],
         "recast": found.recast
         and {
@@ -77,6 +66,20 @@ def _comparison(found: Comparison) -> Json:
             "dtypes": list(found.recast.dtypes),
             "count": found.recast.count,
         },
+    }
+
+
+def _parting(one: Parting) -> Json:
+    return {
+        **_tensor(one),
+        "why": one.why.value,
+        "dtypes": list(one.dtypes),
+        "shapes": list(map(list, one.shapes)),
+        "absolute": one.absolute,
+        "relative": one.relative,
+        "allowed": {"absolute": one.allowed[0], "relative": one.allowed[1]},
+        "drawn_apart": one.drawn_apart,
+        "count": one.count,
     }
 
 
