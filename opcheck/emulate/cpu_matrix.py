@@ -13,15 +13,19 @@ from opcheck.trace.torch_internals.dispatcher import RAISING, facts, overload_na
 
 CHIP = "CPU"
 """What such a device says it is called."""
+_ATTENTION = "aten::scaled_dot_product_attention"
+"""Whole, as PyTorch chooses another kernel for it on the CPU than on any other device."""
 _CHOOSES = "aten::_fused_sdp_choice"
-"""Asked for which kernel attention takes, of which the CPU's answer names one for CUDA here."""
 
 
 def cpu_matrix(matrix: SupportMatrix) -> SupportMatrix:
     """Give the matrix of a device that has the name of the target's, and computes as the CPU."""
     return SupportMatrix(
         target=matrix.target,
-        entries={name: Entry(name, ()) for name in sorted(aten_overloads()) if _computed(name)},
+        entries={
+            **{name: Entry(name, ()) for name in sorted(aten_overloads()) if _computed(name)},
+            _ATTENTION: Entry(_ATTENTION, (), keys=("PrivateUse1", "AutogradPrivateUse1")),
+        },
         conditions={},
         fallback=Fallback(to_cpu=True, text="", evidence=()),
         history=matrix.history,

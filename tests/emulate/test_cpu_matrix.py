@@ -55,6 +55,14 @@ def test_it_computes_what_the_cpu_does_with_gradients(
     torch.testing.assert_close(results[1], results[0])
 
 
+def test_attention_is_the_kernel_that_the_cpu_takes(made: tuple[Emulator, torch.device]) -> None:
+    q = torch.randn(2, 4, 64, 32, generator=torch.Generator().manual_seed(0), dtype=torch.float16)
+    expected = F.scaled_dot_product_attention(q, q, q, is_causal=True)
+    given = q.to(made[1])
+    found = F.scaled_dot_product_attention(given, given, given, is_causal=True)
+    assert torch.equal(found.cpu(), expected)
+
+
 def test_it_keeps_the_name_of_the_device_and_not_that_of_the_chip(
     made: tuple[Emulator, torch.device],
 ) -> None:
