@@ -78,6 +78,18 @@ def test_reading_asks_nothing_of_what_follows_calls() -> None:
     assert values(kept) == [[2, 2]]
 
 
+def test_what_is_within_has_room_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_outputs, "MOST_WITHIN", 40)
+    kept = of()
+    for kind in (Kind.WITHIN, Kind.WITHIN, Kind.WITHIN, Kind.OUTPUT):
+        kept.add(Moment(kind, "Net.fc", 1), "", torch.ones(1), ("", 0))
+    assert not kept.has_room(within=True)
+    assert kept.has_room(within=False)
+    found = kept.outputs(seeded=True)
+    assert [one.moment.kind for one in found.kept] == [Kind.WITHIN, Kind.WITHIN, Kind.OUTPUT]
+    assert found.left_out == 0
+
+
 def test_no_more_is_kept_of_a_run_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_outputs, "MOST_OF_ALL", 70)
     kept = of(*[torch.ones(1)] * 5)

@@ -48,6 +48,7 @@ def test_a_step_is_kept_from_the_output_to_the_parameters(kept: KeptOutputs) -> 
         (kind, module, call, path)
         for call in (1, 2)
         for kind, module, path in (
+            (Kind.WITHIN, "Net.fc", ""),
             (Kind.OUTPUT, "Net", ".logits"), (Kind.OUTPUT, "Net", ".hidden[0]"),
             (Kind.OUTPUT, "Net", ".hidden[1][0]"), (Kind.OUTPUT, "MSELoss", ""),
             (Kind.LOSS, "", ""), (Kind.STEP, "SGD", "Net.fc.weight"),
@@ -57,6 +58,19 @@ def test_a_step_is_kept_from_the_output_to_the_parameters(kept: KeptOutputs) -> 
     assert told(kept) == expected
     places = {(one.file.rpartition("/")[2], one.line > 0) for one in kept.outputs(seeded=True).kept}
     assert places == {("test_script_outputs.py", True)}
+
+
+def test_modules_within_have_their_whole_path_and_their_line(kept: KeptOutputs) -> None:
+    model = nn.Sequential(nn.Identity(), Net())
+    model(torch.ones(3, 2))
+    found = [one for one in kept.outputs(seeded=True).kept if one.moment.kind is Kind.WITHIN]
+    assert [(one.moment.module, one.moment.call, one.path) for one in found] == [
+        ("Sequential.0", 1, ""), ("Sequential.1.fc", 1, ""), ("Sequential.1", 1, ".logits"),
+        ("Sequential.1", 1, ".hidden[0]"), ("Sequential.1", 1, ".hidden[1][0]"),
+    ]  # fmt: skip
+    line = Net.forward.__code__.co_firstlineno + 1
+    assert (found[1].line, found[1].file) == (line, found[0].file)
+    assert found[0].line != line
 
 
 def test_parameters_that_no_module_named_have_their_place_in_the_optimizer(

@@ -21,9 +21,18 @@ import torch
 from torch import nn
 
 
-class Rest(nn.Module):
+class Take(nn.Module):
     def forward(self, x):
-        return {"rest": (x - 1e9)}
+        return x - 1e9
+
+
+class Rest(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.keep, self.take = nn.Identity(), Take()
+
+    def forward(self, x):
+        return {"rest": self.take(self.keep(x))}
 
 
 torch.manual_seed(0)
@@ -105,12 +114,14 @@ def test_numbers_that_the_device_s_float32_cannot_hold_part_where_they_are_lost(
     found = comparison(ran(tmp_path, LOST, compare=True))
     (parting,) = found.partings
     assert (parting.why, parting.moment) == (Why.VALUES, Moment(Kind.OUTPUT, "Rest", 2))
-    assert (parting.path, parting.file, parting.line) == (".rest", "train.py", 15)
+    assert (parting.path, parting.file, parting.line) == (".rest", "train.py", 24)
     assert (parting.absolute, parting.relative) == (0.5, 1.0)
+    (within,) = parting.within
+    assert (within.moment.module, within.line, within.absolute) == ("Rest.take", 16, 0.5)
     assert parting.dtypes == ("float64", "float32")
     assert (found.compared, found.apart, found.seeded) == (3, 1, True)
     cast = ("float64", "float32")
-    assert found.recast == Recast(Moment(Kind.OUTPUT, "Linear", 1), "", "train.py", 12, cast, 3)
+    assert found.recast == Recast(Moment(Kind.OUTPUT, "Linear", 1), "", "train.py", 21, cast, 3)
     same = comparison(ran(tmp_path, LOST.replace("1e9", "1e3"), compare=True))
     assert (same.partings, same.recast) == ((), found.recast)
 
@@ -201,8 +212,8 @@ def test_the_command_line_says_where_the_numbers_part(tmp_path: Path) -> None:
     formats = ["--format", "text", "--format", "json=run.json"]
     done = outcome(["run", "-t", "ascend-910b", "--compare", *formats, "train.py"])
     assert done.exit_code == ExitCode.PASS
-    assert "train.py:15 · rest of the output of Rest, call 2" in done.stdout
+    assert "train.py:24 · rest of the output of Rest, call 2" in done.stdout
     document = json.loads((tmp_path / "run.json").read_text())
-    assert document["comparison"]["partings"][0]["line"] == 15
+    assert document["comparison"]["partings"][0]["line"] == 24
     assert outcome(["gate", "run.json"]).exit_code in (ExitCode.PASS, ExitCode.GATE)
     assert outcome(["convert", "--format", "csv", "run.json"]).exit_code == ExitCode.PASS

@@ -128,6 +128,28 @@ def test_another_shape_parts_and_so_do_values_that_cannot_be_read() -> None:
     assert compared([one], [broken]).partings[0].why is Why.SHAPE
 
 
+def test_an_output_that_parts_has_the_first_within_that_does() -> None:
+    def run(*values: float) -> list[Kept]:
+        fc, act, net, other, again, last = values
+        return [
+            kept(fc, module="Net.fc", kind=Kind.WITHIN),
+            kept(act, module="Net.act", kind=Kind.WITHIN),
+            kept(net, path=".a"), kept(net, path=".b"),
+            kept(other, module="Other"),
+            kept(again, module="Net.fc", kind=Kind.WITHIN, call=2), kept(last, call=2),
+        ]  # fmt: skip
+
+    cpu = run(1, 1, 1, 1, 1, 1)
+    found = compared(cpu, run(1, 2, 2, 2, 1, 2))
+    assert (found.compared, found.apart, found.alone) == (4, 4, 0)
+    told = [(one.moment.module, [w.moment.module for w in one.within]) for one in found.partings]
+    assert told == [("Net", ["Net.act"]), ("Other", [])]
+    found = compared(cpu, run(2, 2, 1, 1, 1, 2))
+    assert [(one.moment.call, one.within) for one in found.partings] == [(2, ())]
+    assert compared(cpu, run(2, 2, 1, 1, 2, 1)) == Comparison(4, 0, 0, ())
+    assert compared(cpu, cpu[2:]) == Comparison(4, 0, 0, ())
+
+
 def test_what_one_run_alone_has_stands_after_what_it_has_in_common() -> None:
     cpu = [kept(1.0, call=1), kept(1.0, call=2), kept(1.0, module="Old", line=8)]
     device = [kept(1.0, call=1), kept(1.0, module="New", line=9), kept(1.0, call=2)]

@@ -41,7 +41,8 @@ PARTS = Comparison(
     compared=12, apart=6, alone=3,
     partings=(
         parting(Why.VALUES, OUTPUT, 7, ".logits", absolute=0.25, relative=0.5,
-                allowed=(1e-5, 1.3e-6), dtypes=FLOATS, drawn_apart=True, count=2),
+                allowed=(1e-5, 1.3e-6), dtypes=FLOATS, drawn_apart=True, count=2,
+                within=(parting(Why.VALUES, Moment(Kind.WITHIN, "Net.fc", 2), 3, absolute=0.5),)),
         parting(Why.VALUES, Moment(Kind.OUTPUT, "Ids", 1), 8, absolute=3.0),
         parting(Why.VALUES, Moment(Kind.LOSS, "", 1), 9, allowed=(1e-5, 1.3e-6)),
         parting(Why.SHAPE, Moment(Kind.LOSS, "", 2), 9, "[0]", shapes=((), (3,))),
@@ -246,6 +247,7 @@ Where the numbers part · 12 tensors, the run on the device and one on the CPU
   net.py:7 · logits of the output of Net, call 2
     apart     off by 0.25, where 1e-05 + 1.3e-06 of the value is allowed; largest relative error 0.5
     dtypes    float64 on the CPU, float32 on the device
+    within    net.py:3 · the output of Net.fc, call 2; off by 0.5
     then      net.py:8 · the output of Ids, call 1; off by 3
     then      net.py:9 · what backward is called on, call 1; NaN or infinity on one side alone
     then      net.py:9 · [0] of what backward is called on, call 2; [] on the CPU, [3] on the device
@@ -302,7 +304,7 @@ def test_partings_stand_at_their_lines() -> None:
         "::warning file=net.py,line=7,title=opcheck run%3A Where the numbers part::the numbers "
         "part first here: logits of the output of Net, call 2; off by 0.25, where 1e-05 + 1.3e-06 "
         "of the value is allowed; largest relative error 0.5; float64 on the CPU, float32 on the "
-        "device"
+        "device; within it first the output of Net.fc, call 2 at net.py:3"
     )
     agrees = command_view("run", "github").render(RUNS["agrees"]).splitlines()
     assert agrees[1] == (
