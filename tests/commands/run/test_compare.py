@@ -198,6 +198,21 @@ def test_a_run_on_the_cpu_that_takes_too_long_leaves_the_device_s(tmp_path: Path
     assert caught.value.run.comparison == Comparison(0, 0, 0, (), seeded=False)
 
 
+@pytest.mark.slow
+def test_an_interrupt_of_the_run_on_the_cpu_ends_all(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(NAMED)
+    heard: list[str] = []
+
+    def interrupt(text: str) -> None:
+        heard.append(text)
+        if text == "computing on the host, to compare with":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        answer.run(request(ScriptSpec("train.py"), compare=True), progress=interrupt)
+    assert heard == ["loading train.py", "computing on the host, to compare with"]
+
+
 def test_shapes_alone_cannot_be_compared(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("")
     done = outcome(["run", "-t", "ascend-910b", "--compare", "--shapes", "train.py"])
