@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.emulate.run import emulate_model
+from opcheck.emulate.session import Emulator
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
@@ -130,3 +131,20 @@ def test_tied_parameters_stay_tied_where_the_vendor_says_that_tensors_may_move()
         "True True mlu:0 MLU370 False",
         "False False mlu:0 MLU590 True",
     ]
+
+
+@pytest.mark.parametrize("kind", [nn.BatchNorm2d, nn.InstanceNorm2d])
+def test_a_backward_leaves_the_statistics_of_a_norm_as_the_forward_did(
+    kind: type[nn.BatchNorm2d | nn.InstanceNorm2d],
+) -> None:
+    host, norm = (kind(3, affine=True, track_running_stats=True) for _ in range(2))
+    x, weight = torch.randn(2, 4, 3, 5, 5, generator=torch.Generator().manual_seed(0))
+    with Emulator(under_npu("cambricon-mlu590"), stop=False) as device:
+        norm.to(device)
+        for net, place in ((host, torch.device("cpu")), (norm, device)):
+            for _ in range(2):
+                (net(x.to(place)) * weight.to(place)).sum().backward()
+        found = {name: value.cpu() for name, value in norm.state_dict().items()}
+        assert norm.weight.grad is not None
+        torch.testing.assert_close(norm.weight.grad.cpu(), host.weight.grad)
+    torch.testing.assert_close(found, dict(host.state_dict()))

@@ -257,6 +257,8 @@ class _Differentiable(torch.autograd.Function):
         return (*[None] * _BEFORE, *found)
 
 
+_WRITTEN = frozenset({"running_mean", "running_var"})
+"""Arguments of norms that are written to, of which their schemas say nothing."""
 _BEFORE = 4
 """Arguments of ``forward`` that stand before the overload's own."""
 
@@ -268,13 +270,24 @@ def _again(ctx: Any) -> tuple[list[Any], list[Any]]:
         _own(next(saved), needed) if kept is None else kept[0]
         for kept, needed in zip(ctx.rest, ctx.needs_input_grad[_BEFORE:], strict=True)
     ]
-    args, kwargs = tree_unflatten(inputs, ctx.spec)
+    args, kwargs = _with_copies(ctx.rule.func, *tree_unflatten(inputs, ctx.spec))
     with (
         torch.enable_grad(),
         torch._C._ExcludeDispatchKeyGuard(_AUTOCAST),  # casts came before
         _random_from(ctx.rule.device.generator, ctx.random_state),
     ):
         return inputs, tree_flatten(ctx.rule.formula(*args, **kwargs))[0]
+
+
+def _with_copies(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments with copies of statistics, which were written when the call was first made."""
+    names = [argument.name for argument in func._schema.arguments]
+    copied = [_copy(name, value) for name, value in zip(names, args, strict=False)]
+    return copied, {name: _copy(name, value) for name, value in kwargs.items()}
+
+
+def _copy(name: str, value: Any) -> Any:
+    return value.clone() if name in _WRITTEN and isinstance(value, Tensor) else value
 
 
 def _own(tensor: Tensor, needed: bool) -> Tensor:
