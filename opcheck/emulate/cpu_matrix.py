@@ -9,7 +9,12 @@ import torch
 from opcheck.emulate.registration import aten_overloads
 from opcheck.model.matrix import Entry, Fallback, SupportMatrix
 from opcheck.model.trace import Composite
-from opcheck.trace.torch_internals.dispatcher import RAISING, facts, overload_named
+from opcheck.trace.torch_internals.dispatcher import (
+    RAISING,
+    SHALLOW_COPY,
+    facts,
+    overload_named,
+)
 
 CHIP = "CPU"
 """What such a device says it is called."""
@@ -25,6 +30,7 @@ def cpu_matrix(matrix: SupportMatrix) -> SupportMatrix:
         entries={
             **{name: Entry(name, ()) for name in sorted(aten_overloads()) if _computed(name)},
             _ATTENTION: Entry(_ATTENTION, (), keys=("PrivateUse1", "AutogradPrivateUse1")),
+            SHALLOW_COPY: Entry(SHALLOW_COPY, ()),  # a module that moves keeps its parameters
         },
         conditions={},
         fallback=Fallback(to_cpu=True, text="", evidence=()),

@@ -92,19 +92,19 @@ def _within(every: list[_Pair]) -> Mapping[Moment, tuple[Parting, ...]]:
 
 
 def _paired(cpu: Outputs, device: Outputs) -> list[_Pair]:
-    """Tensors of both runs by what gave them; one that only the device has follows its last."""
+    """Tensors of both runs by what gave them; what only the device has stands before its next."""
     theirs: dict[_Key, Kept] = {_key(one): one for one in device.kept}
     places: dict[_Key, float] = {_key(one): i for i, one in enumerate(cpu.kept)}
     found: list[tuple[float, _Pair]]
     found = [(float(i), (one, theirs.get(_key(one)))) for i, one in enumerate(cpu.kept)]
-    place = -1.0
-    for one in device.kept:
+    place, alone = float(len(found)), list[tuple[float, _Pair]]()
+    for one in reversed(device.kept):
         known = places.get(_key(one))
         if known is None:
-            found.append((place + 0.5, (None, one)))
+            alone.append((place - 0.5, (None, one)))
         else:
             place = known
-    return [pair for _, pair in sorted(found, key=lambda item: item[0])]
+    return [pair for _, pair in sorted([*found, *reversed(alone)], key=lambda item: item[0])]
 
 
 def _key(one: Kept) -> _Key:

@@ -65,6 +65,20 @@ for step in range(3):
     x.sum().backward()
     optimizer.step()
 """
+MADE_FIRST = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, x = nn.Linear(4, 4), torch.ones(2, 4).cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+net.to("cuda")
+
+net(x).sum().backward()
+optimizer.step()
+net(x)
+"""
+"""Plugins before torch 2.3 give such a module new parameters, which the optimizer knows not."""
 DRAWN = """\
 import random
 
@@ -145,6 +159,21 @@ def test_both_runs_draw_the_same_random_numbers(tmp_path: Path, target: str) -> 
     found = comparison(ran(tmp_path, DRAWN, target=target, compare=True))
     assert (found.partings, found.seeded) == ((), False)
     assert found.compared == 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "partings"),
+    [
+        ("cambricon-mlu590", []),
+        ("cambricon-mlu590@r1.22_pt2.1.0", [(Why.CPU_ONLY, 10), (Why.VALUES, 11)]),
+    ],
+)
+def test_an_optimizer_that_keeps_the_parameters_of_the_host_is_where_the_runs_part(
+    tmp_path: Path, target: str, partings: list[tuple[Why, int]]
+) -> None:
+    found = comparison(ran(tmp_path, MADE_FIRST, target=target, compare=True))
+    assert [(one.why, one.line) for one in found.partings] == partings
 
 
 @pytest.mark.slow
