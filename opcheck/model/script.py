@@ -1,9 +1,10 @@
 """A script that is run as it stands on an emulated device, and what became of it."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
@@ -62,6 +63,12 @@ class ScriptSpec(Struct, frozen=True):
     def command(self) -> tuple[str, ...]:
         """What a shell would be given after ``python``."""
         return (*(["-m"] if self.module else []), self.name, *self.argv)
+
+    @property
+    def text(self) -> str:
+        """The whole command line, launcher and all, as a shell takes it."""
+        launcher = [self.launcher, *self.options] if self.launcher else []
+        return shlex.join([*launcher, *self.command])
 
     @property
     def grouped(self) -> bool:
@@ -241,6 +248,8 @@ class ScriptRun(Shown, frozen=True):
     basis: Basis = Basis()
     plan: tuple[Finding, ...] | None = None
     """The calls that the device did not take, with a way for each; None unless asked for."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The user's own files whose code was imported -> digest."""
 
     @property
     def used(self) -> bool:
@@ -264,4 +273,5 @@ class PartialRunError(EmulationError):
 
     def __init__(self, error: OpcheckError, run: ScriptRun) -> None:
         super().__init__(error.message, error.hint)
+        self.stop = error.stop
         self.run = run

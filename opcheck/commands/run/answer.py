@@ -12,11 +12,16 @@ from opcheck.source.notebook import MOST_NOTEBOOK_BYTES
 
 
 def run(
-    request: ScriptRequest, progress: Progress = silent, output: Progress = silent
+    request: ScriptRequest,
+    progress: Progress = silent,
+    output: Progress = silent,
+    *,
+    beside: int = 1,
 ) -> ScriptRun:
     """Run the script that ``request`` names on an emulated device.
 
-    ``progress`` hears the stages, ``output`` each line that the script prints.
+    ``progress`` hears the stages, ``output`` each line that the script prints; ``beside`` is how
+    many such processes share the machine's memory where no limit was given.
 
     Raises:
         UsageError: an unknown target.
@@ -34,7 +39,7 @@ def run(
     if not request.script.module:
         _require_file(request.script)
     try:
-        found = worker.script(request, progress=progress, output=output)
+        found = worker.script(request, progress=progress, output=output, beside=beside)
     except PartialRunError as error:
         error.run = replace(error.run, basis=basis_of(error.run.emulation, matrix))
         raise

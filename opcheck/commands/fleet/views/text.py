@@ -42,13 +42,22 @@ def write_answers(canvas: Canvas, found: Answers) -> None:
     for model, group in groupby(found.answers, key=lambda answer: answer.model):
         answers = list(group)
         canvas.flow([(model, "bold")])
-        first = answers[0]
-        if first.ending is not Ending.SCANNED:
-            head = split(with_sign(terminal.ENDINGS[first.ending], ":"), "red")
-            canvas.flow([*head, *split(first.reason)], 2)
+        alike = {(answer.ending, answer.reason) for answer in answers}
+        if len(alike) == 1:
+            _write_ending(canvas, answers[0])
         for answer in answers:
+            if len(alike) > 1 and answer.verdict is None:  # of a script, each target is a run
+                _write_ending(canvas, answer, _name(answer, canvas))
             if answer.verdict is not None:
                 _write(canvas, answer, whole=bool(found.filters.operators))
+
+
+def _write_ending(canvas: Canvas, answer: Answer, target: str = "") -> None:
+    """How a scan ended that did not end well, and why."""
+    if answer.ending is not Ending.SCANNED:
+        head = split(with_sign(terminal.ENDINGS[answer.ending], ":"), "red")
+        on = [(target, "")] if target else []
+        canvas.flow([*on, *head, *split(answer.reason)], 2)
 
 
 def _write(canvas: Canvas, answer: Answer, *, whole: bool) -> None:
