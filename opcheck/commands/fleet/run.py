@@ -79,6 +79,7 @@ def run_fleet(
         request.databases,
         keys.libraries_of(entry.request for entry in entries if entry.script is None),
         request.ship,
+        tuple(target.target for target in targets),
     )
     with Store(Path(request.store)) as store:
         run = begin(

@@ -43,13 +43,14 @@ class Task(Struct, frozen=True):
 
 
 def terms(setup: Setup, request: ScanRequest) -> Terms:
-    """What holds for a run of jobs like this one."""
+    """What holds for a run of jobs, of which one asks this."""
+    targets = tuple(map(TargetSpec.parse, setup.targets)) or request.targets
     return Terms(
         setup,
         folder=str(Path.cwd()),
         python_path=os.environ.get("PYTHONPATH", ""),
         versions=versions(),
-        targets=_digests(setup, request.targets),
+        targets=_digests(setup, targets),
     )
 
 
