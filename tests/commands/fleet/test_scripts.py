@@ -259,3 +259,10 @@ def test_a_difference_compares_a_script_on_each_target() -> None:
     assert found.new == ("new",)
     changes = [(one.same, [changed.model for changed in one.changes]) for one in found.targets]
     assert changes == [(1, []), (0, ["nano"])]
+
+
+def test_the_summary_counts_scripts_without_an_answer_once() -> None:
+    mixed()
+    shown = text.render(summary_of(STORE))
+    assert "Without an answer · 2 models" in shown
+    assert "nano (ascend-310p@26.1.0)" in shown

@@ -236,7 +236,8 @@ def _write_summary(canvas: Canvas, found: Summary) -> None:
     _write_tallies(canvas, [_row(canvas, tally, names[tally.target.target])
                             for tally in found.targets])  # fmt: skip
     if found.failures:
-        _write_failures(canvas, found.failures)
+        count = sum(many for ending, many in found.endings.items() if ending is not Ending.SCANNED)
+        _write_failures(canvas, found.failures, count)
     _write_run(canvas, found.run)
 
 
@@ -264,8 +265,8 @@ def _row(canvas: Canvas, tally: TargetTally, name: str) -> list[Atom]:
     ]
 
 
-def _write_failures(canvas: Canvas, failures: Sequence[Failure]) -> None:
-    count = sum(len(failure.models) for failure in failures)
+def _write_failures(canvas: Canvas, failures: Sequence[Failure], count: int) -> None:
+    """Why ``count`` models have no answer; a script stands there for each target that it lacks."""
     write_heading(canvas, terminal.FAILURES, plural(count, "model"), "")
     shown = failures if canvas.page.verbose else failures[:FAILURES]
     for failure in shown:
