@@ -55,7 +55,7 @@ def growth() -> Iterator[Figure]:
 
 if __name__ == "__main__":
     found = [
-        *emulation.opening(), *emulation.forwards(), *emulation.operators(), *large_forward(),
-        *growth(),
+        *emulation.opening(), *emulation.forwards(), *emulation.steps(), *emulation.operators(),
+        *large_forward(), *growth(),
     ]  # fmt: skip
     print(json.dumps([dataclasses.asdict(figure) for figure in found]))

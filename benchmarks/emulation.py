@@ -1,7 +1,7 @@
 """Figures of the emulated device, in the process that has torch loaded."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -13,6 +13,8 @@ from opcheck.emulate.session import Emulator
 from tests.emulate.agreement import sides
 
 TARGET = "ascend-910b"
+LAYERS = 4
+"""Of the Llama whose training step is measured: its other layers are the same again."""
 
 
 def opening() -> Iterator[Figure]:
@@ -36,6 +38,14 @@ def forwards() -> Iterator[Figure]:
         yield _beside("with values / CPU", on_host, image, values=True, limit=2.0)
 
 
+def steps() -> Iterator[Figure]:
+    """Forward, backward and AdamW on the device, shapes alone, beside the same step on meta."""
+    resnet, image = models.resnet50_on_meta()
+    yield _step_beside("ResNet-50", resnet, image)
+    llama, ids = models.llama_on_meta(LAYERS)
+    yield _step_beside(f"Llama of {LAYERS} layers", models.Logits(llama), ids)
+
+
 def operators() -> Iterator[Figure]:
     """Every operator, dtype and sample of the agreement for one target; whole processes."""
 
@@ -48,6 +58,36 @@ def operators() -> Iterator[Figure]:
     yield Figure("OpInfo agreement over one target, both sides, s / 600 s", both / 600, 1.0, detail)
     detail = f"{both:.0f} s / {host:.0f} s"
     yield Figure("OpInfo agreement: both sides / the host alone", both / host, 8.0, detail)
+
+
+def _step_beside(name: str, module: torch.nn.Module, x: torch.Tensor) -> Figure:
+    """One training step of a model that is on meta, on the device and there."""
+    module.train()
+    emulator = Emulator(TARGET, values=False)
+    with emulator:
+        placed = copy.deepcopy(module)
+        placing = Placing(emulator.device, False)
+        placing.module(placed)
+        calls = {"meta": _step(module, x), "device": _step(placed, placing.inputs(x))}
+        for call in calls.values():
+            call()  # the optimizer makes its state in the first one
+        costs = in_turn({key: partial(timed, call) for key, call in calls.items()})
+    meta, device = (min(c.seconds for c in costs[key]) for key in calls)
+    return Figure(
+        f"{name} emulated: shapes only / meta training step", device / meta, 3.0,
+        f"{1000 * device:.0f} ms / {1000 * meta:.0f} ms",
+    )  # fmt: skip
+
+
+def _step(module: torch.nn.Module, x: torch.Tensor) -> Callable[[], None]:
+    optimizer = torch.optim.AdamW(module.parameters())
+
+    def step() -> None:
+        module(x).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return step
 
 
 def _beside(

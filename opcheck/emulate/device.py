@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from opcheck.emulate.computing import Shapes, Values
 from opcheck.emulate.errors import Backward, Wording
 from opcheck.emulate.kept_calls import KeptCalls
-from opcheck.emulate.memory import Memory
+from opcheck.emulate.memory import Memory, bytes_on_device
 from opcheck.emulate.overload import CAST, Judge, Objection, Overload
 from opcheck.emulate.presented import presented
 from opcheck.emulate.record import Record
@@ -113,7 +113,7 @@ class Device:
         if objections:
             self._keep(overload, call)
         refused = self._refused_by(overload, objections)
-        there = _bytes(call.tensors) if overload.conditions else 0
+        there = bytes_on_device(call.tensors) if overload.conditions else 0
         result = self._run(overload, args, kwargs, call)
         if not refused:
             late = self._judge.after(overload, result)
@@ -126,7 +126,7 @@ class Device:
         if reason is None:
             self.record.stayed()
         else:
-            self.record.left(name, reason, there + _bytes(result))
+            self.record.left(name, reason, there + bytes_on_device(result))
         return result
 
     def missing(self, name: str, args: Any, kwargs: Any) -> Any:
@@ -145,10 +145,10 @@ class Device:
             self._refuse(overload, Reason(*self._lacking(overload)), error, by_condition=False)
             return self._run(overload, args, kwargs, call)
         self._refused_by(overload, self._judge.before(overload, call))
-        there = _bytes(call.tensors)  # the call may resize what it writes to
+        there = bytes_on_device(call.tensors)  # the call may resize what it writes to
         result = self._run(overload, args, kwargs, call)
         text = Sentence(kernels.ON_HOST, vendor=self.matrix.target.vendor, op=name)
-        self.record.left(name, Reason(codes.HOST_FALLBACK, text), there + _bytes(result))
+        self.record.left(name, Reason(codes.HOST_FALLBACK, text), there + bytes_on_device(result))
         self._wording.fell_back(overload)
         return result
 
@@ -362,8 +362,11 @@ class Device:
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:
             self.assumed = True
+            backward = torch._C._current_graph_task_id() != -1
             self._note_at(
-                "reads a value that depends on data; {said} here",
+                "reads a value that depends on data in a backward pass; {said} here"
+                if backward
+                else "reads a value that depends on data; {said} here",
                 "reads a value that depends on data at {text}; {said} here",
                 assumption.text,
             )
@@ -389,11 +392,3 @@ class Device:
 def _calls_anew(*given: Any) -> bool:
     """Whether tensors are among them that make calls of what they hold, as DTensors do."""
     return any(map(is_traceable_wrapper_subclass, tree_leaves(given)))
-
-
-def _bytes(value: Any) -> int:
-    """Bytes of the device tensors in a value, views counted as if dense."""
-    if isinstance(value, (list, tuple)):
-        return sum(map(_bytes, value))
-    on_device = isinstance(value, Tensor) and value.device.type != "cpu"
-    return value.numel() * value.dtype.itemsize if on_device else 0

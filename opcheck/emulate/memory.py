@@ -271,3 +271,11 @@ def _pin(tensor: Tensor, device: torch.device | None = None) -> Tensor:
 
 def _is_pinned(tensor: Tensor, device: torch.device | None = None) -> bool:
     return _PINNED in tensor.untyped_storage().__dict__
+
+
+def bytes_on_device(value: Any) -> int:
+    """Bytes of the device tensors in a value, views counted as if dense."""
+    if isinstance(value, (list, tuple)):
+        return sum(map(bytes_on_device, value))
+    on_device = isinstance(value, Tensor) and value.device.type != "cpu"
+    return value.numel() * value.dtype.itemsize if on_device else 0

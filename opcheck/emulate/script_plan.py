@@ -14,7 +14,7 @@ from opcheck.resolve.findings import resolve
 from opcheck.resolve.suggestions import planned
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
-from opcheck.rewrite.structural.proof import Prover
+from opcheck.rewrite.structural.line_proof import Prover
 from opcheck.rewrite.structural.suggest import Structural
 from opcheck.source.user_code import lines_of
 

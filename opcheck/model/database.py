@@ -1,4 +1,4 @@
-"""What the database says without a model - its targets, operators, contents, age and problems."""
+"""What the database says without a model - its operators, contents, age and problems."""
 
 from collections.abc import Mapping
 
@@ -8,22 +8,6 @@ from opcheck.model.matrix import Choice, Condition, Fallback
 from opcheck.model.report import Reason
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-
-
-class TargetRow(Struct, frozen=True):
-    """One chip of one vendor, at the newest release that the database has for it."""
-
-    target: Target
-    releases: tuple[str, ...]
-    """SDK releases in the database, newest first."""
-    torch_versions: tuple[str, ...]
-    """torch versions, ``major.minor``, that the newest release serves, newest first."""
-    registered: int
-    """Overloads that the target registers a kernel for."""
-    date: str
-    """ISO date of the newest source commit."""
-    device_name: str
-    """What the vendor calls the chip: ``Ascend 910B``."""
 
 
 class Statement(Struct, frozen=True):

@@ -1,9 +1,10 @@
 """A script that is run as it stands on an emulated device, and what became of it."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
@@ -63,6 +64,12 @@ class ScriptSpec(Struct, frozen=True):
     def command(self) -> tuple[str, ...]:
         """What a shell would be given after ``python``."""
         return (*(["-m"] if self.module else []), self.name, *self.argv)
+
+    @property
+    def text(self) -> str:
+        """The whole command line, launcher and all, as a shell takes it."""
+        launcher = [self.launcher, *self.options] if self.launcher else []
+        return shlex.join([*launcher, *self.command])
 
     @property
     def grouped(self) -> bool:
@@ -254,6 +261,8 @@ class ScriptRun(Shown, frozen=True):
     """What the run gave, until it is compared; None unless asked for."""
     comparison: Comparison | None = None
     """The run compared with one on the CPU; None unless asked for."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The user's own files whose code was imported -> digest."""
 
     @property
     def used(self) -> bool:
@@ -277,4 +286,5 @@ class PartialRunError(EmulationError):
 
     def __init__(self, error: OpcheckError, run: ScriptRun) -> None:
         super().__init__(error.message, error.hint)
+        self.stop = error.stop
         self.run = run

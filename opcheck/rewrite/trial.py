@@ -1,4 +1,7 @@
-"""Rules tried on random calls beside the operators that they replace, by value or distribution."""
+"""The proof of a rule: random calls, beside the operators that it replaces.
+
+Values are compared within ``Rule.tolerance``, and random results by their distribution.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence

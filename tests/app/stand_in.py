@@ -17,6 +17,7 @@ from opcheck.commands.fleet.values import FleetRequest
 from opcheck.commands.gate.values import GateRequest, GateResult
 from opcheck.commands.repro.values import ReproRequest
 from opcheck.commands.rules.answer import Checked
+from opcheck.commands.targets.values import TargetRow
 from opcheck.commands.tune.values import Tuning
 from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
@@ -28,7 +29,6 @@ from opcheck.model.database import (
     Explanation,
     Imports,
     MatrixDiffs,
-    TargetRow,
 )
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.plan import RuleInfo

@@ -136,3 +136,15 @@ def test_derivatives_meet_a_composite_of_the_vendors(
     layer = nn.LayerNorm(4).to(shapes)
     found = derived(lambda x: layer(x).pow(2).sum(), torch.ones(3, 4, device=shapes))
     assert tuple(found.shape) in {(3, 4), ()}
+
+
+@pytest.mark.slow
+def test_a_backward_that_reads_a_value_says_that_it_is_one() -> None:
+    """Which no line of the user's calls: PyTorch's own thread does."""
+    emulator = Emulator("ascend-910b", values=False)
+    with emulator as device:
+        x = torch.rand(80, 100, device=device, requires_grad=True)
+        torch.cumprod(x * 2, 1).sum().backward()
+    assert [*emulator.device.record.notes] == [
+        "reads a value that depends on data in a backward pass; it is taken to be False here"
+    ]

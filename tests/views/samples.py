@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from opcheck.commands.targets.values import TargetRow
 from opcheck.lang.sentence import from_data
-from opcheck.model.database import Explanation, Statement, TargetRow
+from opcheck.model.database import Explanation, Statement
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.matrix import Choice, Condition
 from opcheck.model.predicates import Dtype, NoneOf, OneOf

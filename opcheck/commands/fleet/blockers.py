@@ -27,7 +27,7 @@ _KERNELS = frozenset((
     codes.NO_COLLECTIVE,
 ))  # fmt: skip
 """Codes of what a kernel of the target's own would mend."""
-_VARIES = "…"
+VARIES = "…"
 """Stands for a number in a sentence that is to be the same for every model."""
 
 
@@ -117,15 +117,18 @@ class _Search:
 def _general(match: Match) -> Match:
     """What a test bit on, without numbers that differ from model to model."""
     argument, actual = match
-    return argument, _VARIES if actual.lstrip("-").isdecimal() else actual
+    return argument, VARIES if actual.lstrip("-").isdecimal() else actual
+
+
+def cause_of(code: str) -> Cause:
+    """What kind of thing a reason tells of that is known."""
+    return Cause.KERNEL if code in _KERNELS else Cause.CONDITION
 
 
 def _plain(resolution: Resolution, node: Node) -> _Met:
     """What is wrong with a call, or with what its device runs it as."""
-    if resolution.verdict is Verdict.UNKNOWN:
-        cause = Cause.UNKNOWN
-    else:
-        cause = Cause.KERNEL if resolution.code in _KERNELS else Cause.CONDITION
+    unknown = resolution.verdict is Verdict.UNKNOWN
+    cause = Cause.UNKNOWN if unknown else cause_of(resolution.code)
     text = resolution.text
     if resolution.code == codes.HOST_TENSOR:
         text = Sentence("it meets a tensor of the host")

@@ -35,6 +35,8 @@ class Setup(Struct, frozen=True):
     """Modules that the models of the run are made with: workers import them once, before."""
     ship: bool = False
     """Whether the working directory is sent to the nodes of a cluster, which do not see it."""
+    targets: tuple[str, ...] = ()
+    """``str(Target)`` of every target of the run."""
 
 
 class Engine(ABC):

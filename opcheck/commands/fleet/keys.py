@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +16,7 @@ from opcheck.errors import OpcheckError, SourceError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.model.codec import to_json
 from opcheck.model.request import ScanRequest
+from opcheck.model.script import ScriptRequest
 from opcheck.source import base
 from opcheck.source.base import LIBRARIES, Source
 from opcheck.source.gguf_file import is_gguf
@@ -32,12 +33,16 @@ _BY_OPTIMIZERS = "torch._dynamo"
 """What ``Optimizer.step`` imports; nothing else that a worker does."""
 
 
-def key_of(request: ScanRequest, targets: Iterable[RunTarget]) -> str:
-    """The key of a model as it is asked about.
+def key_of(
+    request: ScanRequest, targets: Iterable[RunTarget], script: ScriptRequest | None = None
+) -> str:
+    """The key of a model as it is asked about, or of a script on its target.
 
     Limits are no part of it. A training step is traced as its targets register gradients, so their
-    data is; of a forward the data of its targets is not.
+    data is, and so is that of a script's target; of a forward the data of its targets is not.
     """
+    if script is not None:
+        return _key_of_script(script, targets)
     trained = sorted((t.target, t.database_digest) for t in targets) if request.model.step else []
     asked = replace(
         request, targets=(), max_age=None, model=replace(request.model, timeout=None, memory=None)
@@ -47,6 +52,23 @@ def key_of(request: ScanRequest, targets: Iterable[RunTarget]) -> str:
         [[name, _version(name)] for name in _kind(request.model.source).libraries],
         list(_contents(request)),
     ]  # fmt: skip
+    return _digest_of(parts)
+
+
+def _key_of_script(script: ScriptRequest, targets: Iterable[RunTarget]) -> str:
+    """Every library of models is part of it, since a script may import any."""
+    name = script.script.name
+    files = (*(() if script.script.module else (name,)), *script.model.schemas)
+    asked = replace(script, model=replace(script.model, timeout=None, memory=None))
+    return _digest_of([
+        __version__, torch_version(), platform.python_version(), to_json(asked),
+        [to_json(target) for target in targets],
+        [[library, _version(library)] for library in LIBRARIES],
+        [_digest(Path(file)) for file in files],
+    ])  # fmt: skip
+
+
+def _digest_of(parts: Sequence[object]) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
 
 

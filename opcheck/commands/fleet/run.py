@@ -71,21 +71,23 @@ def run_fleet(
         watcher.note(note)
     matrices = matrices_of(open_database(request.databases), request.targets)
     targets = targets_of(matrices)
-    asked = [_keyed(entry, request, targets) for entry in manifest.entries]
+    entries = [one for entry in manifest.entries for one in _for_run(entry, targets)]
+    asked = [_keyed(entry, request, targets) for entry in entries]
     setup = Setup(
         request.workers,
         request.address,
         request.databases,
-        keys.libraries_of(one.entry.request for one in asked),
+        keys.libraries_of(entry.request for entry in entries if entry.script is None),
         request.ship,
+        tuple(target.target for target in targets),
     )
     with Store(Path(request.store)) as store:
         run = begin(
-            store, manifest.entries, targets, manifest=request.manifest,
+            store, entries, targets, manifest=request.manifest,
             digest=_digest(asked, targets), opcheck=__version__, torch=keys.torch_version(),
             engine=request.engine,
         )  # fmt: skip
-        watcher.planned(manifest.entries, len(run.open))
+        watcher.planned(entries, len(run.open))
         plan = _Plan(store, run, asked, targets, _trained(matrices), request.retry, watcher)
         with closing(_over(engine(setup), plan, watcher)) as over:
             for one in over:
@@ -99,9 +101,26 @@ def _over(engine: Engine, plan: "_Plan", watcher: Watcher) -> Generator[Done, No
     yield from engine.run(plan.jobs(), watcher.began)
 
 
+def _for_run(entry: Entry, targets: Sequence[RunTarget]) -> Iterator[Entry]:
+    """A model as it is; a script once for each target, since it may ask the device what it is."""
+    script = entry.script
+    if script is None:
+        yield entry
+        return
+    for target in targets:
+        on = replace(script, target=TargetSpec.parse(target.target))
+        yield replace(entry, script=on, target=target.target)
+
+
 def _keyed(entry: Entry, request: FleetRequest, targets: Sequence[RunTarget]) -> Asked:
-    entry = replace(entry, request=replace(entry.request, databases=request.databases))
-    return Asked(entry, keys.key_of(entry.request, targets), __version__, keys.torch_version())
+    entry = replace(
+        entry,
+        request=replace(entry.request, databases=request.databases),
+        script=entry.script and replace(entry.script, databases=request.databases),
+    )
+    own = [target for target in targets if entry.target in ("", target.target)]
+    key = keys.key_of(entry.request, own, entry.script)
+    return Asked(entry, key, __version__, keys.torch_version())
 
 
 def targets_of(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:
@@ -191,17 +210,23 @@ class _Plan:
         traces = self.store.traces(known.model) if known is not None and reusable else ()
         casts = {target.device_type: target.casts for target in missing}
         request = replace(entry.request, targets=specs)
-        return Job(position, entry.name, request, casts, traces)
+        return Job(position, entry.name, request, casts, traces, entry.script)
 
     def _missing(self, entry: Entry, known: Known | None) -> Sequence[RunTarget]:
         """The targets that a model has to be compared with; none of one that is known."""
-        able = [t for t in self.targets if not entry.request.model.step or t.target in self.trained]
+        able = [t for t in self.targets if self._able(entry, t)]
         if known is None or self._again(entry, known):
             return able
         if known.ending is not Ending.SCANNED and not known.results:
             return []
         left = [t for t in able if self.run.targets[t.target] not in known.results]
         return left if known.ending is Ending.SCANNED or not left else able
+
+    def _able(self, entry: Entry, target: RunTarget) -> bool:
+        """Whether an entry can be compared with a target at all."""
+        if entry.target:
+            return target.target == entry.target
+        return not entry.request.model.step or target.target in self.trained
 
     def _again(self, entry: Entry, known: Known) -> bool:
         """Whether a model is scanned again that was not scanned well."""

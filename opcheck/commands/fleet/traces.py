@@ -11,7 +11,8 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.values import StoredTrace
-from opcheck.model.codec import to_json
+from opcheck.model.codec import MalformedError, from_json, to_json
+from opcheck.model.script import ScriptRun
 from opcheck.model.work import WorkResult
 from opcheck.sandbox.parent.answers import Results, require_sound
 
@@ -69,6 +70,24 @@ def restored(
     wanted = [one for one in traces if casts.get(one.device_type) == one.casts]
     results = Results()
     return {one.device_type: _restored(one, by_name, results) for one in wanted}
+
+
+def stored_run(found: ScriptRun, casts: str) -> StoredTrace:
+    """The run of one script on one target as it is kept."""
+    text = json.dumps(to_json(found), separators=(",", ":"))
+    return StoredTrace(found.basis.device_type, casts, _compressed(text))
+
+
+def restored_run(trace: StoredTrace) -> ScriptRun:
+    """The run of a script again.
+
+    Raises:
+        ValueError: what is stored was changed, or is not whole.
+    """
+    try:
+        return from_json(ScriptRun, json.loads(_decompressed(trace.data)))
+    except (zlib.error, MalformedError) as error:
+        raise ValueError(f"a stored run is damaged: {error}") from error
 
 
 def _restored(

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from opcheck.model.request import ScanRequest
+from opcheck.model.script import ScriptRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
 
@@ -36,14 +37,35 @@ class Cause(StrEnum):
 
 
 class Entry(Struct, frozen=True):
-    """One model of a manifest."""
+    """One model of a manifest, or one script on one target of a run."""
 
     name: str
-    """What it is called in answers; of no other entry."""
+    """What it is called in answers; of no other entry, but that a script has one for each target
+    of a run."""
     request: ScanRequest
     """Its source and options; ``targets`` is empty, since a run has the same for all."""
     where: str = ""
     """Where it was read, for messages: ``models.yaml:12``."""
+    script: ScriptRequest | None = None
+    """What is run where it is a script: ``request`` has no more than its name and its limits."""
+    target: str = ""
+    """``str(Target)`` of a script in a run, which may ask the device what it is; "" of a model, and
+    in a manifest."""
+
+    @property
+    def source(self) -> str:
+        """The model's source, or the script's command line."""
+        return self.request.model.source if self.script is None else self.script.script.text
+
+    @property
+    def label(self) -> str:
+        """Its name, with the target where it is of one alone."""
+        return label_of(self.name, self.target) if self.target else self.name
+
+
+def label_of(name: str, target: str) -> str:
+    """A script on one of its targets: ``nanogpt (ascend-910b@26.1.0)``."""
+    return f"{name} ({target.partition('+')[0]})"
 
 
 class StoredTrace(Struct, frozen=True):
@@ -56,7 +78,8 @@ class StoredTrace(Struct, frozen=True):
     A digest of the vendor's own lists for autocast comes behind, where its targets share them.
     """
     data: str
-    """Base64 of compressed JSON; :mod:`opcheck.commands.fleet.traces` reads it."""
+    """Base64 of compressed JSON, of a script that of its run; :mod:`opcheck.commands.fleet.traces`
+    reads it."""
     same_as: str = ""
     """``name`` of the trace of this model that it is, but for the name of the device; ``data`` is
     "" then."""
@@ -79,6 +102,8 @@ class Job(Struct, frozen=True):
     """Device type -> ``StoredTrace.casts`` of its trace in this run."""
     traces: tuple[StoredTrace, ...] = ()
     """Those that are known already: what they serve is not traced again."""
+    script: ScriptRequest | None = None
+    """What is run, with its target, where it is a script and no model."""
 
 
 class Blocker(Struct, frozen=True):
@@ -144,7 +169,7 @@ class Outcome(Struct, frozen=True):
     targets: tuple[TargetResult, ...] = ()
     """In the order asked for."""
     traces: tuple[StoredTrace, ...] = ()
-    """Those that were made; none of a scan that did not end well."""
+    """Those that were made; none of a scan that did not end well. Of a script its run."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The user's own files that it was made from -> digest; with another text it is another
     model."""
@@ -224,6 +249,7 @@ class Answer(Struct, frozen=True):
     model: str
     source: str
     ending: Ending
+    """Of the model's scan; of a script, of its run on ``target``."""
     reason: str
     target: str
     """"" where the model has no answer on any target."""

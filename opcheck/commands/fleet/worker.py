@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from opcheck import device_types
 from opcheck.commands.fleet.blockers import blockers
 from opcheck.commands.fleet.engine import ATTEMPTS, Setup
+from opcheck.commands.fleet.scripts import ending_of, script_outcome
 from opcheck.commands.fleet.traces import casts_of, has_autocast, restored, stored
 from opcheck.commands.fleet.values import Done, Ending, Job, Outcome, TargetResult
 from opcheck.db.store import Database
@@ -43,12 +44,6 @@ from opcheck.sandbox.reaper import end_with_parent
 
 _Results = Mapping[str, tuple[WorkResult, ...]]
 """By device type."""
-_ENDINGS: Mapping[Stop, Ending] = {
-    Stop.TIME: Ending.TIMED_OUT,
-    Stop.MEMORY: Ending.OUT_OF_MEMORY,
-    Stop.KILLED: Ending.CRASHED,
-    Stop.ENDED: Ending.CRASHED,
-}
 
 
 class Worker:
@@ -76,6 +71,8 @@ class Worker:
         except ValueError:  # what the store has is damaged: the model is traced anew
             known, job = {}, replace(job, traces=())
         try:
+            if job.script is not None:
+                return script_outcome(job, job.script, beside=self._setup.workers or 1)
             return self._found(job, self._traced(job, known))
         except CutShortError as error:
             until_then = self._found(job, _by_type(error.results))
@@ -83,9 +80,7 @@ class Worker:
         except OpcheckError as error:
             return _failed(error, Outcome(Ending.FAILED))
         except Exception as error:  # a bug of ours over one model is not the others'
-            told = f"opcheck failed: {type(error).__name__}: {error}".splitlines()
-            hint = Sentence("this is a bug in opcheck; please report it")
-            return Outcome(Ending.FAILED, told[-1], hint)
+            return _bug(error)
 
     @cached_property
     def _database(self) -> Database:
@@ -148,6 +143,12 @@ class Worker:
         )
 
 
+def _bug(error: Exception) -> Outcome:
+    told = f"opcheck failed: {type(error).__name__}: {error}".splitlines()
+    hint = Sentence("this is a bug in opcheck; please report it")
+    return Outcome(Ending.FAILED, told[-1], hint)
+
+
 def _cast_for_all(work: DeviceWork, casts: str) -> DeviceWork:
     """What to trace, cast as on all targets of the run, of which some may be known already."""
     autocast = work.autocast if has_autocast(casts) else {}
@@ -166,7 +167,7 @@ def _failed(error: OpcheckError, until_then: Outcome) -> Outcome:
     """The outcome of an error, with what is known until then."""
     return replace(
         until_then,
-        ending=Ending.FAILED if error.stop is None else _ENDINGS[error.stop],
+        ending=ending_of(error),
         reason=error.message,
         hint=error.hint,
         files=error.files or until_then.files,

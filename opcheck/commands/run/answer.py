@@ -20,11 +20,16 @@ from opcheck.source.notebook import MOST_NOTEBOOK_BYTES
 
 
 def run(
-    request: ScriptRequest, progress: Progress = silent, output: Progress = silent
+    request: ScriptRequest,
+    progress: Progress = silent,
+    output: Progress = silent,
+    *,
+    beside: int = 1,
 ) -> ScriptRun:
     """Run the script that ``request`` names on an emulated device, if wanted on the CPU first.
 
-    ``progress`` hears the stages, ``output`` each line that the script prints.
+    ``progress`` hears the stages, ``output`` each line that the script prints; ``beside`` is how
+    many such processes share the machine's memory where no limit was given.
 
     Raises:
         UsageError: an unknown target.
@@ -43,22 +48,22 @@ def run(
         _require_file(request.script)
     if request.compare:
         request = replace(request, values=True)
-    cpu = _on_cpu(request, progress) if request.compare else None
+    cpu = _on_cpu(request, progress, beside) if request.compare else None
     try:
-        found = worker.script(request, progress=progress, output=output)
+        found = worker.script(request, progress=progress, output=output, beside=beside)
     except PartialRunError as error:
         error.run = replace(_compared(error.run, cpu), basis=basis_of(error.run.emulation, matrix))
         raise
     return replace(_compared(found, cpu), basis=basis_of(found.emulation, matrix))
 
 
-def _on_cpu(request: ScriptRequest, progress: Progress) -> ScriptRun:
+def _on_cpu(request: ScriptRequest, progress: Progress, beside: int) -> ScriptRun:
     """The script's run to compare with: nobody sees what it writes and prints."""
     from opcheck.sandbox.parent import run as worker
 
     alone = replace(request, on_cpu=True, stop=False, write=False, plan=False)
     try:
-        return worker.script(alone, progress=progress)
+        return worker.script(alone, progress=progress, beside=beside)
     except PartialRunError as error:
         return error.run
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from opcheck.commands.targets.values import TargetRow
 from opcheck.db.store import Database
-from opcheck.model.database import TargetRow
 from opcheck.model.target import Target
 from opcheck.pipeline.database import open_database
 

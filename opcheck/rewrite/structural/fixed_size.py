@@ -13,8 +13,8 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.trace import Node
+from opcheck.rewrite.structural.line_proof import Both, Prover
 from opcheck.rewrite.structural.mask_to_where import mask_of
-from opcheck.rewrite.structural.proof import Both, Prover
 from opcheck.rewrite.text import standalone
 
 Pair = tuple[Tensor, Tensor]

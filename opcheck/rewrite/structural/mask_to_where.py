@@ -8,9 +8,9 @@ from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.trace import Node, TensorMeta
+from opcheck.rewrite.structural.line_proof import Both, Prover
 from opcheck.rewrite.structural.lines import Site
 from opcheck.rewrite.structural.masked_lines import Masked, Use, masked
-from opcheck.rewrite.structural.proof import Both, Prover
 from opcheck.rewrite.structural.writing import (
     Metas,
     arguments,

@@ -10,8 +10,8 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, NodePlan, Suggestion, Tier
 from opcheck.model.trace import Node, Trace
 from opcheck.rewrite.structural import fixed_size, mask_to_where
+from opcheck.rewrite.structural.line_proof import Prover
 from opcheck.rewrite.structural.lines import Site, Spot, spot
-from opcheck.rewrite.structural.proof import Prover
 
 READS = frozenset(
     ("aten::item", "aten::_local_scalar_dense", "aten::is_nonzero", "aten::equal", "aten::allclose")

@@ -88,7 +88,8 @@ def answers(
         case EmulationRequest():
             yield _emulate(request, process, lambda: loaded(weights=request.values), refusals)
         case ScriptRequest():
-            yield run(request, process, refusals, libraries=_libraries(request))
+            found = run(request, process, refusals, libraries=_libraries(request))
+            yield replace(found, files=own_files())
         case HostRequest():
             yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest():

@@ -20,6 +20,8 @@ from msgspec.structs import replace
 from opcheck.errors import WriteRefusedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.work import Job
+from opcheck.sandbox.child.redirected import libraries, redirect
+from opcheck.sandbox.child.redirected.calls import Calls
 from opcheck.sandbox.limits import overlay
 from opcheck.sandbox.limits.confine import confine, scratch_environment, tools_environment
 from opcheck.source.user_code import is_users, shown
@@ -41,14 +43,15 @@ _SAVES = ("save", "jit.save", "export.save")
 class Refusals:
     """What was refused to the code of one process, by file and line."""
 
-    def __init__(self, *allowed: str, overlaid: bool = False) -> None:
+    def __init__(self, *allowed: str, redirected: Calls | None = None) -> None:
         """Refuse what is not allowed.
 
         Args:
             allowed: folders and files that may be written to.
-            overlaid: whether what is written to such a folder is seen by this process alone.
+            redirected: what stands for Python's functions, where what is written is not refused
+                but seen by this process alone, without the kernel's help.
         """
-        self.overlaid = overlaid
+        self.redirected = redirected
         self._allowed = tuple(map(os.path.realpath, filter(None, allowed)))
         self._seen: dict[str, None] = {}
 
@@ -67,6 +70,8 @@ class Refusals:
                 module = getattr(module, parent)
             function: Callable[..., Any] = getattr(module, leaf)
             setattr(module, leaf, _announced(function))
+        if self.redirected is not None:
+            libraries.prepare(self.redirected)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -155,10 +160,13 @@ def confined(job: Job) -> Refusals:
     os.environ.update(scratch)
     tempfile.tempdir = scratch["TMPDIR"]
     sys.dont_write_bytecode = True
+    redirected = None
     if limits.overlaid:
-        limits = replace(limits, overlaid=overlay.mount(limits.overlaid, limits.aside))
+        mounted = overlay.mount(limits.overlaid, limits.aside)
+        redirected = None if mounted else redirect(limits.overlaid, limits.aside)
+        limits = replace(limits, overlaid=mounted)
     free = (*limits.overlaid, *limits.writable)
-    refusals = Refusals(limits.scratch, *limits.writes, *free, overlaid=bool(limits.overlaid))
+    refusals = Refusals(limits.scratch, *limits.writes, *free, redirected=redirected)
     if job.code:
         refusals.listen()
     confine(limits)

@@ -93,7 +93,7 @@ def plan_targets(
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.planner import Planner
     from opcheck.rewrite.record import Recorder
-    from opcheck.rewrite.structural.proof import Prover
+    from opcheck.rewrite.structural.line_proof import Prover
     from opcheck.rewrite.structural.suggest import Structural
 
     database = Database.open(overlays=tuple(map(Path, databases)))

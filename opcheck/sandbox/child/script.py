@@ -17,8 +17,8 @@ from opcheck.source.load import prepare
 from opcheck.source.notebook import read
 
 _NO_OVERLAY = (
-    "this system has no mount namespaces for a process like this one: what the script writes is "
-    "refused; --write lets it through"
+    "this system has no mount namespaces for a process like this one: what Python writes is seen "
+    "by the script alone, what other code and programs write is refused; --write lets it through"
 )
 
 
@@ -49,7 +49,7 @@ def run(
         doing = Sentence("computing on the host, to compare with")
 
     def notes() -> tuple[str, ...]:
-        why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
+        why = (Sentence(_NO_OVERLAY),) if refusals.redirected is not None else ()
         absent = stand_ins.notes() if stand_ins is not None else ()
         stands = (*absent, *absent_weights.notes(), *fake_data.notes())
         return (*stands, *processes.notes(), *refusals.notes, *why)

@@ -17,8 +17,9 @@ _PRIVATE, _RECURSIVE = 1 << 18, 1 << 14
 _MOUNTS = "/proc/self/mountinfo"
 _PLACE = 4
 """The field there that says where something is mounted."""
-_UPPER, _WORK, _FOLDER = "upper", "work", "folder"
-"""In the folder of each overlay: what was written, what the kernel needs, and where it belongs."""
+_UPPER, _WORK, _FOLDER, _REMOVED = "upper", "work", "folder", "removed"
+"""In the folder of each overlay: what was written, what the kernel needs, where it belongs, and
+what was removed, where no kernel notes that beside what was written."""
 
 
 def top_of(folders: Sequence[str], outside: str) -> tuple[str, ...]:
@@ -60,16 +61,29 @@ def mount(folders: Sequence[str], aside: str) -> tuple[str, ...]:
             if os.path.isdir(place)]  # fmt: skip
     failed = False
     for number, (place, file) in enumerate(held):
-        own = Path(aside, str(number))
-        for part in (_UPPER, _WORK):
-            (own / part).mkdir(parents=True)
-        (own / _FOLDER).write_text(place, encoding="utf-8")
-        data = f"lowerdir=/proc/self/fd/{file},upperdir={own / _UPPER},workdir={own / _WORK}"
+        upper = folder_of(aside, number, place)
+        work = os.path.join(os.path.dirname(upper), _WORK)
+        os.mkdir(work)
+        data = f"lowerdir=/proc/self/fd/{file},upperdir={upper},workdir={work}"
         given = f"{data}{options}".encode()
         failed |= bool(libc.mount(b"overlay", os.fsencode(place), b"overlay", 0, given))
         os.close(file)
     os.chdir(here)
     return () if failed else tuple(place for place, _ in held)
+
+
+def folder_of(aside: str, number: int, place: str) -> str:
+    """Make the folder below ``aside`` for what is written in ``place``."""
+    own = Path(aside, str(number))
+    (own / _UPPER).mkdir(parents=True)
+    (own / _FOLDER).write_text(place, encoding="utf-8")
+    return str(own / _UPPER)
+
+
+def note_removed(upper: str, path: str) -> None:
+    """Note that a file was taken away, for :func:`written`."""
+    with open(os.path.join(os.path.dirname(upper), _REMOVED), "ab") as noted:
+        noted.write(os.fsencode(path) + b"\0")
 
 
 def _own_mounts(libc: ctypes.CDLL) -> str | None:
@@ -111,3 +125,13 @@ def written(aside: str) -> Iterator[tuple[str, int | None]]:
                     os.path.join(place, os.path.relpath(path, top)),
                     None if gone else status.st_size,
                 )
+        for path in _removed(own / _REMOVED):
+            if os.path.isfile(path) and not os.path.lexists(
+                os.path.join(top, os.path.relpath(path, place))
+            ):
+                yield path, None
+
+
+def _removed(noted: Path) -> Iterator[str]:
+    content = noted.read_bytes() if noted.exists() else b""
+    yield from map(os.fsdecode, filter(None, content.split(b"\0")))

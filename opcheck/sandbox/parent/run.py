@@ -113,13 +113,17 @@ def emulate(
         return found
 
 
-def script(request: ScriptRequest, *, progress: Say = ignore, output: Say = ignore) -> ScriptRun:
+def script(
+    request: ScriptRequest, *, progress: Say = ignore, output: Say = ignore, beside: int = 1
+) -> ScriptRun:
     """Run a script on an emulated device, in this process's working directory.
+
+    ``beside`` is as in :func:`run`.
 
     Raises:
         PartialRunError: its process ended before it did, or was interrupted.
     """
-    with Work(request, ScriptRun) as work:
+    with Work(request, ScriptRun, beside=beside) as work:
         try:
             (found,) = work.results(progress, output)
         except PartialEmulationError as error:

@@ -80,7 +80,6 @@ NOTHING_ASKED = "no kernel was called on the device"
 NOTHING_COMPARED = "there was nothing to compare"
 DISAGREEMENT_COLUMNS = ("operator", "kind", "phase", "predicted", "asked")
 
-TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
 ON, IN, AT, OR = "on", "in", "at", "or"

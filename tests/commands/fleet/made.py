@@ -17,11 +17,21 @@ from opcheck.commands.fleet.values import (
     TargetResult,
 )
 from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.script import ScriptRequest, ScriptSpec
+from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
 
 
 def entry(name: str, source: str = "") -> Entry:
     return Entry(name, ScanRequest(ModelSpec(source or f"models.py:{name}"), ()), "models.yaml:2")
+
+
+def script_on(one: RunTarget, name: str = "nano") -> Entry:
+    """A script of that name on one target."""
+    spec = ScriptSpec("train.py", argv=("--lr", "1"))
+    model = ModelSpec("train.py")
+    script = ScriptRequest(spec, model, TargetSpec.parse(one.target))
+    return Entry(name, ScanRequest(model, ()), "models.yaml:1", script, one.target)
 
 
 def target(name: str, digest: str = "1234567890abcdef") -> RunTarget:

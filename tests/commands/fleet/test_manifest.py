@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from opcheck.commands.fleet.keys import key_of
 from opcheck.commands.fleet.manifest import read
+from opcheck.commands.fleet.manifest.fields import FIELDS
 from opcheck.commands.fleet.manifest.read import FORMS, read_manifest
-from opcheck.commands.fleet.manifest.rows import FIELDS, Row
+from opcheck.commands.fleet.manifest.rows import Row
 from opcheck.commands.fleet.values import Entry
 from opcheck.errors import UsageError
 from opcheck.model.dynamic import DynamicInput

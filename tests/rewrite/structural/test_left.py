@@ -6,9 +6,9 @@ from opcheck.model.plan import Suggestion
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.rewrite.record import Recorder
 from opcheck.rewrite.structural.fixed_size import of_fixed_size
+from opcheck.rewrite.structural.line_proof import Prover
 from opcheck.rewrite.structural.lines import Site
 from opcheck.rewrite.structural.mask_to_where import over_everything
-from opcheck.rewrite.structural.proof import Prover
 from tests.resolve.made import NONE, matrix, node, tensor
 from tests.rewrite.reasons import reads
 

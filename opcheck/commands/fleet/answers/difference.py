@@ -94,7 +94,7 @@ def _only(
     """Models of one run that the other has not."""
     rows = connection.execute(
         f"SELECT name FROM {here}.run_models WHERE run=? AND name NOT IN "
-        f"(SELECT name FROM {there}.run_models WHERE run=?) ORDER BY position",
+        f"(SELECT name FROM {there}.run_models WHERE run=?) GROUP BY name ORDER BY MIN(position)",
         (run.id, other.id),
     )
     return tuple(name for (name,) in rows)
@@ -102,10 +102,15 @@ def _only(
 
 _SHARED = """
 CREATE TEMP TABLE shared AS
-SELECT new.position, new.name, old.model AS old_model, new.model AS new_model
+SELECT new.position, new.name, old.model AS old_model, new.model AS new_model,
+  was.target AS old_target, is_now.target AS new_target
 FROM main.run_models AS new JOIN earlier.run_models AS old ON old.name = new.name
+JOIN earlier.models AS was ON was.id = old.model
+JOIN main.models AS is_now ON is_now.id = new.model
 WHERE new.run = ? AND old.run = ? AND new.model NOTNULL AND old.model NOTNULL
 """
+_OF_PAIR = "COALESCE(old_target, ?1) = ?1 AND COALESCE(new_target, ?2) = ?2"
+"""Of a script, what is of one pair of targets; of models, all."""
 _CAUSES = "(SELECT group_concat(cause) FROM {0}.blockers WHERE result = {1}.id)"
 _CHANGED = f"""
 SELECT name, old.verdict AS old_verdict, old.runs AS old_runs, new.verdict, new.runs,
@@ -117,9 +122,9 @@ SELECT name, old.verdict AS old_verdict, old.runs AS old_runs, new.verdict, new.
 FROM shared
 JOIN earlier.models AS was ON was.id = old_model
 JOIN main.models AS is_now ON is_now.id = new_model
-LEFT JOIN earlier.results AS old ON old.model = old_model AND old.target = ?
-LEFT JOIN main.results AS new ON new.model = new_model AND new.target = ?
-WHERE old.runs IS NOT new.runs OR old.verdict IS NOT new.verdict
+LEFT JOIN earlier.results AS old ON old.model = old_model AND old.target = ?1
+LEFT JOIN main.results AS new ON new.model = new_model AND new.target = ?2
+WHERE {_OF_PAIR} AND (old.runs IS NOT new.runs OR old.verdict IS NOT new.verdict)
 ORDER BY position
 """
 _Read = Callable[[str | None], tuple[BlockedBy, ...]]
@@ -131,10 +136,13 @@ def _changes(
     went, came = _reader(connection, "earlier"), _reader(connection, "main")
     olds, news = _rows(connection, "earlier", before), _rows(connection, "main", after)
     connection.execute(_SHARED, (after.id, before.id))
-    shared = connection.execute("SELECT COUNT(*) FROM shared").fetchone()[0]
     kinds = list(Change)
     for old, new in pairs:
-        rows = connection.execute(_CHANGED, (olds[old.target], news[new.target]))
+        rowids = (olds[old.target], news[new.target])
+        (shared,) = connection.execute(
+            f"SELECT COUNT(*) FROM shared WHERE {_OF_PAIR}", rowids
+        ).fetchone()
+        rows = connection.execute(_CHANGED, rowids)
         found = [one for row in rows if (one := _changed(row, old, new, went, came))]
         found.sort(key=lambda changed: kinds.index(changed.change))
         yield TargetChanges(old, new, shared - len(found), tuple(found))

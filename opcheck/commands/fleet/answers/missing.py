@@ -37,6 +37,7 @@ class _Answer(Struct, frozen=True):
     """One answer that does not reach the goal."""
 
     position: int
+    """In the run, where a script has one for each target."""
     model: str
     causes: tuple[_Cause, ...]
     """All that is in its way."""
@@ -94,7 +95,7 @@ def _ranking(
     return Ranking(
         name, tuple(run.targets[at].target for at in targets),
         sum(answers.get(at, 0) for at in targets), len(blocked),
-        len({answer.position for answer in blocked}), len(blocked) - len(seen),
+        len({answer.model for answer in blocked}), len(blocked) - len(seen),
         len(seen) - len(open_), found, more,
     )  # fmt: skip
 
@@ -180,18 +181,18 @@ def _steps_of(
     """Each bundle with what it unblocks; ``waiting`` is emptied of it."""
     met: Needs = frozenset()
     answers = 0
-    models: set[int] = set()
+    models: set[str] = set()
     for bundle in bundles:
         met |= bundle
         free = [some for some in waiting if some <= met]
         gained = sorted((answer for some in free for answer in waiting.pop(some)),
                         key=lambda answer: answer.position)  # fmt: skip
         answers += len(gained)
-        models.update(answer.position for answer in gained)
-        names = dict.fromkeys((answer.position, answer.model) for answer in gained)
+        models.update(answer.model for answer in gained)
+        names = dict.fromkeys(answer.model for answer in gained)
         yield Step(
             tuple(needs[number] for number in sorted(bundle)),
-            tuple(name for _, name in names), len(gained), answers, len(models),
+            tuple(names), len(gained), answers, len(models),
         )  # fmt: skip
 
 

@@ -11,22 +11,24 @@ from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.queries import chosen
 from opcheck.commands.fleet.engine import processors
 from opcheck.commands.fleet.store.reading import LAST, run_named
 from opcheck.commands.fleet.store.store import Store
-from opcheck.commands.fleet.traces import restored
+from opcheck.commands.fleet.traces import restored, restored_run
 from opcheck.commands.fleet.values import Ending, Run, RunTarget
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.report import Report
+from opcheck.model.report import SCRIPT, Report
 from opcheck.model.target import TargetSpec
 from opcheck.model.text import is_text
 from opcheck.pipeline.reports import report_of
+from opcheck.pipeline.script_report import report_of_script
 
 _NAMES = 5
 """How many names are told in a hint."""
@@ -77,35 +79,55 @@ class Reports:
                 self._like(""),
             )
         rows = self._store.connection.execute(
-            "SELECT models.* FROM run_models JOIN models ON models.id = model "
-            "WHERE run=? AND name=? LIMIT 1",
+            "SELECT models.*, targets.target AS of_target FROM run_models "
+            "JOIN models ON models.id = model LEFT JOIN targets ON targets.id = models.target "
+            "WHERE run=? AND name=? ORDER BY position",
             (self._run.id, name),
-        )
-        row = rows.fetchone()
-        if row is None:
+        ).fetchall()
+        if not rows:
             raise UsageError(
                 Sentence("run {run} has no model {text}", run=self._run.id, text=repr(name)),
                 self._like(name),
             )
+        row = rows[0]
+        if row["kind"] == SCRIPT:
+            return self._ran(name, rows)
         if row["ending"] != Ending.SCANNED:
             raise UsageError(
                 Sentence("{name} has no report: {said}", name=name, said=row["reason"]), row["hint"]
             )
         return self._held(row)
 
+    def _ran(self, name: str, rows: Sequence[sqlite3.Row]) -> Report:
+        """The runs of one script, those of its targets that are asked for, as one report."""
+        asked = {target.target for target in self._asked}
+        mine = [row for row in rows if row["of_target"] in asked]
+        try:
+            runs = [
+                report_of_script(restored_run(trace))
+                for row in mine
+                if row["calls"]
+                for trace in self._store.traces(row["id"])
+            ]
+        except ValueError as error:
+            raise _unreadable(rows[0]["source"], error) from error
+        if not runs:
+            said = mine[0]["reason"] if mine else Sentence("it is not over on that target")
+            hint = mine[0]["hint"] if mine else NOTHING
+            raise UsageError(Sentence("{name} has no report: {said}", name=name, said=said), hint)
+        gaps = dict.fromkeys(gap for run in runs for gap in run.trace.gaps)
+        return replace(
+            runs[0],
+            trace=replace(runs[0].trace, gaps=tuple(gaps)),
+            targets=tuple(target for run in runs for target in run.targets),
+        )
+
     def _held(self, row: sqlite3.Row) -> Report:
         casts = {target.device_type: target.casts for target in self._run.targets}
         try:
             traced = restored(self._store.traces(row["id"]), casts)
         except ValueError as error:
-            raise UsageError(
-                Sentence(
-                    "the stored trace of {source} cannot be read: {text}",
-                    source=row["source"],
-                    text=error,
-                ),
-                Sentence("the store is damaged; scan the model again"),
-            ) from error
+            raise _unreadable(row["source"], error) from error
         results = [result for group in traced.values() for result in group]
         if not results:
             raise UsageError(
@@ -135,6 +157,13 @@ class Reports:
         )
 
 
+def _unreadable(source: str, error: ValueError) -> UsageError:
+    return UsageError(
+        Sentence("the stored trace of {source} cannot be read: {text}", source=source, text=error),
+        Sentence("the store is damaged; scan the model again"),
+    )
+
+
 def report_of_model(
     path: Path,
     name: str,
@@ -150,7 +179,9 @@ def report_of_model(
     """
     with Store(path, create=False) as store:
         reports = Reports(store, run_named(store, run), targets, databases)
-        return Found(reports.of(name), reports.newer)
+        found = reports.of(name)
+        # a script is not run again, so that its report is by the data of the run
+        return Found(found, () if found.model.kind == SCRIPT else reports.newer)
 
 
 def _matrix(database: Database, target: RunTarget) -> SupportMatrix:
@@ -186,7 +217,7 @@ def write_reports(
         found = run_named(store, run)
         rows = store.connection.execute(
             "SELECT name FROM run_models JOIN models ON models.id = model "
-            "WHERE run=? AND ending=? ORDER BY position",
+            "WHERE run=? AND ending=? GROUP BY name ORDER BY MIN(position)",
             (found.id, Ending.SCANNED),
         )
         files = _files([name for (name,) in rows], folder)

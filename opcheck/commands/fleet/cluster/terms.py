@@ -43,19 +43,20 @@ class Task(Struct, frozen=True):
 
 
 def terms(setup: Setup, request: ScanRequest) -> Terms:
-    """What holds for a run of jobs like this one."""
+    """What holds for a run of jobs, of which one asks this."""
+    targets = tuple(map(TargetSpec.parse, setup.targets)) or request.targets
     return Terms(
         setup,
         folder=str(Path.cwd()),
         python_path=os.environ.get("PYTHONPATH", ""),
         versions=versions(),
-        targets=_digests(setup, request.targets),
+        targets=_digests(setup, targets),
     )
 
 
 def task(job: Job) -> Task:
     """A job as it is handed to a node."""
-    return Task(job, key_of(job.request, ()))
+    return Task(job, key_of(job.request, (), job.script))
 
 
 def versions() -> Mapping[str, str]:
@@ -88,7 +89,7 @@ def problem_here(wanted: Terms, node: str) -> UsageError | None:
 
 def problem_with(wanted: Task, node: str) -> UsageError | None:
     """Whether this node sees other files of a model than the run's own machine."""
-    if key_of(wanted.job.request, ()) == wanted.key:
+    if key_of(wanted.job.request, (), wanted.job.script) == wanted.key:
         return None
     source = wanted.job.request.model.source
     return UsageError(

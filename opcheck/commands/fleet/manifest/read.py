@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.manifest.rows import Row, read_csv, read_yaml, request_of
+from opcheck.commands.fleet.manifest.scripts import script_entry
 from opcheck.commands.fleet.values import Entry
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
@@ -176,7 +177,7 @@ _READERS: Mapping[str, Callable[[Path], tuple[Row, ...]]] = {
     ".csv": read_csv,
 }
 FORMS: Mapping[str, str] = {
-    "models.yaml": "a list of sources, or of mappings: source, name, input, timeout, …",
+    "models.yaml": "a list of sources, or of mappings: source or script, name, timeout, …",
     "models.csv": "a table with a column source, and others of the same names",
     "path/to/models": "every model in a folder",
     "exported/*.pt2": "every model that a pattern fits; ** fits folders of any depth",
@@ -216,6 +217,9 @@ def read_manifest(text: str, default: Row | None = None, *, trust: bool = False)
     left_out: list[str] = []
     for row in rows:
         row = replace(row, options={**given, **row.options})
+        if row.script is not None:
+            _add(script_entry(row, lambda path: _within(folder, path)), entries)
+            continue
         made, others = _entries(row, folder, trust)
         left_out += others
         for entry in made:
@@ -260,7 +264,7 @@ def _require_text(name: str) -> None:
 def _add(entry: Entry, entries: dict[str, Entry]) -> None:
     """Add an entry, or nothing where two patterns give the same."""
     there = entries.setdefault(entry.name, entry)
-    if there.request != entry.request:
+    if (there.request, there.script) != (entry.request, entry.script):
         raise UsageError(
             Sentence(
                 "{text}: a second model called {text_name}, the first is at {text_where}",

@@ -3,14 +3,20 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from math import inf
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from opcheck.commands.fleet.manifest.fields import (
+    FIELDS,
+    LISTS,
+    SCRIPT_FIELDS,
+    SCRIPT_ONLY,
+    FieldError,
+)
 from opcheck.db.files import document
 from opcheck.db.schema.checks import ListOf, Record, Shape, ShapeError, Text
 from opcheck.db.schema.checks import Path as Where
@@ -22,6 +28,8 @@ from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.source.inputs import InputSpec
 
 HINT = Sentence("docs/fleet.md tells what a manifest may say of a model")
+SOURCE, SCRIPT = "source", "script"
+BOTH = Sentence("expected 'source' or 'script', found both")
 TRUST = "trust"
 """What no file may say."""
 _SETS = re.compile(r".+\.py:[^:=]+")
@@ -37,13 +45,9 @@ class Row(Struct, frozen=True):
     options: Mapping[str, Any] = field(default_factory=dict)
     """Everything beside ``source`` and ``name``, as it was written."""
     name: str = ""
-
-
-class FieldError(ValueError):
-    """A value that a field does not take."""
-
-    def __init__(self, problem: Sentence) -> None:
-        super().__init__(problem)
+    script: object = None
+    """The command line of a script in place of ``source``, as it was written: a text, or a list of
+    words; None of a model."""
 
 
 def refuse_trust(where: str) -> NoReturn:
@@ -67,25 +71,7 @@ def request_of(row: Row, source: str, *, trust: bool) -> ScanRequest:
     Raises:
         UsageError: a field is unknown, or its value is not one that it takes.
     """
-    given: dict[str, Any] = {}
-    for key, value in row.options.items():
-        if key == TRUST:
-            refuse_trust(row.where)
-        if key not in FIELDS:
-            known = ", ".join(["source", "name", *FIELDS])
-            raise UsageError(
-                Sentence("{text}: unknown field {text_key}", text=row.where, text_key=repr(key)),
-                Sentence("known fields: {list}", list=known),
-            )
-        try:
-            given[key] = FIELDS[key](value)
-        except FieldError as error:
-            raise UsageError(
-                Sentence(
-                    "{where}: {key}: {said}", where=row.where, key=key, said=sentence_of(error)
-                ),
-                HINT,
-            ) from error
+    given = values_of(row, SOURCE, FIELDS)
     try:
         return replace(
             _request(source, given), model=replace(_request(source, given).model, trust=trust)
@@ -94,6 +80,36 @@ def request_of(row: Row, source: str, *, trust: bool) -> ScanRequest:
         raise UsageError(
             Sentence("{error}: {text}", error=row.where, text=error.message), error.hint
         ) from error
+
+
+def values_of(
+    row: Row, first: str, fields: Mapping[str, Callable[[object], Any]]
+) -> dict[str, Any]:
+    """The options of a row as values, by what reads each; ``first`` is the key beside ``name``.
+
+    Raises:
+        UsageError: a field is unknown, or its value is not one that it takes.
+    """
+    given: dict[str, Any] = {}
+    for key, value in row.options.items():
+        if key == TRUST:
+            refuse_trust(row.where)
+        if key not in fields:
+            known = ", ".join([first, "name", *fields])
+            raise UsageError(
+                Sentence("{text}: unknown field {text_key}", text=row.where, text_key=repr(key)),
+                Sentence("known fields: {list}", list=known),
+            )
+        try:
+            given[key] = fields[key](value)
+        except FieldError as error:
+            raise field_problem(row, key, sentence_of(error)) from error
+    return given
+
+
+def field_problem(row: Row, key: str, said: Sentence) -> UsageError:
+    """That a field of a row has a value that it does not take."""
+    return UsageError(Sentence("{where}: {key}: {said}", where=row.where, key=key, said=said), HINT)
 
 
 def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
@@ -126,59 +142,6 @@ def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
         ),
         (),
     )
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    """A text, or a list of texts; a mapping as ``NAME=VALUE`` texts."""
-    if isinstance(value, Mapping):
-        value = [f"{name}={_as_text(one)}" for name, one in value.items()]
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
-        raise FieldError(
-            Sentence("expected text or a list of texts, found {value}", value=f"{value!r:.60}")
-        )
-    return tuple(value)
-
-
-def _as_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _flag(value: object) -> bool:
-    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    found = value if isinstance(value, bool) else words.get(str(value).lower())
-    if found is None:
-        raise FieldError(Sentence("expected true or false, found {value}", value=f"{value!r:.60}"))
-    return found
-
-
-def _positive(value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, str | int | float) else 0.0
-    except (ValueError, OverflowError):
-        number = 0.0
-    if isinstance(value, bool) or not 0 < number < inf:
-        raise FieldError(
-            Sentence("expected a positive number, found {value}", value=f"{value!r:.60}")
-        )
-    return number
-
-
-FIELDS: Mapping[str, Callable[[object], Any]] = {
-    "input": _texts,
-    "inputs": _texts,
-    "decode": _flag,
-    "train": _flag,
-    "step": _texts,
-    "dynamic": _texts,
-    "schemas": _texts,
-    "timeout": _positive,
-    "memory": _positive,
-}
-"""Field -> what reads its value."""
-LISTS = frozenset(("input", "inputs", "step", "dynamic", "schemas"))
-"""Fields of which there may be several values."""
 
 
 SEPARATOR = ";"
@@ -223,8 +186,8 @@ def read_csv(path: Path) -> tuple[Row, ...]:
 
 
 def _check(columns: list[str], path: Path) -> None:
-    known = ["source", "name", *FIELDS]
-    if "source" not in columns:
+    known = ["source", "script", "name", *FIELDS, *SCRIPT_ONLY]
+    if not {"source", "script"} & {*columns}:
         raise UsageError(_no_source(columns, known, path), HINT)
     for column in columns:
         if column == TRUST:
@@ -279,13 +242,16 @@ def _fits(cells: list[str], columns: list[str], path: Path, line: int) -> bool:
 def _csv_row(cells: Mapping[str, str], where: str) -> Row:
     given = {name: cell.strip() for name, cell in cells.items() if cell.strip()}
     source, name = given.pop("source", ""), given.pop("name", "")
-    if not source:
+    script = given.pop("script", None)
+    if source and script:
+        raise UsageError(Sentence("{where}: {said}", where=where, said=BOTH), HINT)
+    if not (source or script):
         raise UsageError(Sentence("{where}: expected a source, found nothing", where=where), HINT)
     options: dict[str, Any] = {
         key: [part.strip() for part in cell.split(SEPARATOR)] if key in LISTS else cell
         for key, cell in given.items()
     }
-    return Row(source, where, options, name)
+    return Row(source, where, options, name, script)
 
 
 _NAME = Text(pattern=r"(?s).*\S.*", form="some text")
@@ -299,24 +265,29 @@ class _Any(Struct, frozen=True):
 
 
 class _Model(Struct, frozen=True):
-    """A source alone, or a mapping."""
+    """A source alone, or a mapping: of a model or of a script."""
 
     def check(self, value: object, path: Where) -> None:
         """Raise where ``value`` is neither."""
         if isinstance(value, str):
             _NAME.check(value, path)
         elif isinstance(value, dict):
-            _ENTRY.check(value, path)
+            if {SOURCE, SCRIPT} <= value.keys():
+                raise ShapeError((*path, SCRIPT), BOTH)
+            (_SCRIPT if SCRIPT in value else _ENTRY).check(value, path)
         else:
             raise ShapeError(
-                path, Sentence("expected a source, or a mapping with the key 'source'")
+                path, Sentence("expected a source, or a mapping with the key 'source' or 'script'")
             )
 
 
 _OPTIONS: Mapping[str, Shape] = dict.fromkeys((*FIELDS, TRUST), _Any())
+_SCRIPT = Record(
+    {SCRIPT: _Any()}, {"name": _NAME, **dict.fromkeys((*SCRIPT_FIELDS, TRUST), _Any())}
+)
 _ENTRY = Record({"source": _NAME}, {"name": _NAME, **_OPTIONS})
 _MODELS = ListOf(_Model(), least=1)
-_WHOLE = Record({"models": _MODELS}, {"defaults": Record({}, _OPTIONS)})
+_WHOLE = Record({"models": _MODELS}, {"defaults": Record({}, {**_OPTIONS, **_SCRIPT.optional})})
 
 
 class _Manifest(Struct, frozen=True):
@@ -349,6 +320,8 @@ def read_yaml(path: Path) -> tuple[Row, ...]:
 
 
 def _yaml_row(model: Any, where: str, defaults: Mapping[str, Any]) -> Row:
-    given = {"source": model} if isinstance(model, str) else dict(model)
-    source, name = given.pop("source"), given.pop("name", "")
-    return Row(source, where, {**defaults, **given}, name)
+    given = {SOURCE: model} if isinstance(model, str) else dict(model)
+    source, name, script = given.pop(SOURCE, ""), given.pop("name", ""), given.pop(SCRIPT, None)
+    known = FIELDS if script is None else SCRIPT_FIELDS  # the others are meant for other entries
+    meant = {key: value for key, value in defaults.items() if key in (*known, TRUST)}
+    return Row(source, where, {**meant, **given}, name, script)

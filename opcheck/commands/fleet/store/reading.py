@@ -19,6 +19,7 @@ from opcheck.commands.fleet.values import (
 )
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, from_data
+from opcheck.model.report import SCRIPT
 from opcheck.model.verdict import Confidence, Verdict
 
 LAST, PREVIOUS = "last", "previous"
@@ -33,7 +34,8 @@ _CONFIDENCES = {confidence.value: confidence for confidence in Confidence}
 def runs(store: Store) -> tuple[Run, ...]:
     """Every run, the oldest first."""
     rows = store.connection.execute(
-        "SELECT runs.*, COUNT(position) AS models, COUNT(run_models.model) AS done "
+        "SELECT runs.*, COUNT(DISTINCT name) AS models, COUNT(DISTINCT name) "
+        "- COUNT(DISTINCT CASE WHEN run_models.model IS NULL THEN name END) AS done "
         "FROM runs LEFT JOIN run_models ON run_models.run = runs.id "
         "GROUP BY runs.id ORDER BY runs.id"
     )
@@ -63,13 +65,14 @@ def run_named(store: Store, name: str = LAST) -> Run:
 def answers(store: Store, run: int, filters: Filters = Filters()) -> tuple[Answer, ...]:  # noqa: B008  # frozen
     """The answers of a run that fit, in the order of its models and targets.
 
-    A model without any answer has one row, without a target, where no filter asks for more.
+    A model without any answer has one row, without a target, where no filter asks for more; a
+    script has one for each target, with an answer or without.
     """
     causes = _causes(store, filters.operators)
     where, values = _condition(store, run, filters, causes)
     rows = store.connection.execute(
         "SELECT position, name, source, ending, reason, target, verdict, runs, support_rate, "
-        f"result FROM answers WHERE {where} ORDER BY position, target_position",
+        f"result, kind FROM answers WHERE {where} ORDER BY position, target_position",
         values,
     ).fetchall()
     blocked = _blockers(store, run, causes, None if len(values) == 1 else rows)
@@ -77,6 +80,9 @@ def answers(store: Store, run: int, filters: Filters = Filters()) -> tuple[Answe
     found: list[Answer] = []
     for _, group in groupby(rows, key=lambda row: row["position"]):
         of_one = list(group)
+        if of_one[0]["kind"] == SCRIPT:  # a position is one target of it
+            found += [_answer(row, row["target"], blocked.get(row["result"], ())) for row in of_one]
+            continue
         answered = [row for row in of_one if row["result"] is not None]
         if not answered and not narrowed:
             found.append(_answer(of_one[0], "", ()))
@@ -118,7 +124,7 @@ def _condition(
 
 
 def _answer(row: sqlite3.Row, target: str, blockers: tuple[Blocker, ...]) -> Answer:
-    position, name, source, ending, reason, _, verdict, runs, rate, _ = row
+    position, name, source, ending, reason, _, verdict, runs, rate, _, _ = row
     return Answer(
         position, name, source, _ENDINGS[ending], from_data(reason), target, _VERDICTS.get(verdict),
         None if runs is None else bool(runs), rate, blockers,

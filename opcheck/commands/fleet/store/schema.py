@@ -1,6 +1,6 @@
 """The tables of a store; docs/fleet.md tells other programs what they hold."""
 
-FORMAT = "1"
+FORMAT = "2"
 """Of the tables: a store of another one is refused."""
 
 SCHEMA = """
@@ -25,6 +25,7 @@ CREATE TABLE models (
   operators INTEGER NOT NULL,
   gaps TEXT NOT NULL,
   files TEXT NOT NULL,
+  target INTEGER REFERENCES targets,
   UNIQUE (key, version)
 );
 
@@ -139,6 +140,7 @@ SELECT run_models.run, run_models.position, run_models.name, run_models.source,
 FROM run_models
 JOIN models ON models.id = run_models.model
 JOIN run_targets ON run_targets.run = run_models.run
+  AND run_targets.target = COALESCE(models.target, run_targets.target)
 JOIN targets ON targets.id = run_targets.target
 LEFT JOIN results ON results.model = models.id AND results.target = targets.id;
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Blocker, Done, Ending, Entry, RunTarget, TargetResult
 from opcheck.model.codec import to_json
+from opcheck.model.report import SCRIPT
 from opcheck.model.verdict import Verdict
 
 
@@ -67,7 +68,7 @@ def begin(
             )
             write.executemany(
                 "INSERT INTO run_models VALUES (?,?,?,?,NULL,NULL)",
-                [(run, at, one.name, one.request.model.source) for at, one in enumerate(entries)],
+                [(run, at, one.name, one.source) for at, one in enumerate(entries)],
             )
         left = write.execute(
             "SELECT position FROM run_models WHERE run=? AND model IS NULL", (run,)
@@ -84,7 +85,8 @@ def adopt(store: Store, run: Begun, position: int, model: int) -> None:
 def finish(store: Store, run: Begun, asked: Asked, done: Done) -> int:
     """Keep what came of one model, all of it or after a kill nothing; gives its row."""
     with store.transaction() as write:
-        model = _model(write, asked, done)
+        target = run.targets.get(asked.entry.target)
+        model = _model(write, asked, done, target)
         for trace in done.outcome.traces:
             write.execute(
                 "INSERT OR REPLACE INTO traces VALUES (?,?,?,?,?)",
@@ -132,9 +134,9 @@ def _target(write: sqlite3.Connection, target: RunTarget) -> int:
     return int(made.lastrowid or 0)
 
 
-def _model(write: sqlite3.Connection, asked: Asked, done: Done) -> int:
+def _model(write: sqlite3.Connection, asked: Asked, done: Done, target: int | None) -> int:
     """The row of a model: that of the last version where it was scanned well, else another."""
-    outcome, request = done.outcome, asked.entry.request
+    entry, outcome, request = asked.entry, done.outcome, asked.entry.request
     files = json.dumps(dict(outcome.files), sort_keys=True)
     last = write.execute(
         "SELECT id, version, ending, files FROM models WHERE key=? ORDER BY version DESC LIMIT 1",
@@ -145,16 +147,16 @@ def _model(write: sqlite3.Connection, asked: Asked, done: Done) -> int:
         return int(last["id"])
     made = write.execute(
         "INSERT INTO models (key, version, source, options, opcheck, torch, kind, digest, ending, "
-        "reason, hint, timeout, memory, calls, operators, gaps, files) "
-        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "reason, hint, timeout, memory, calls, operators, gaps, files, target) "
+        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             asked.key,
             last["version"] + 1 if last else 1,
-            request.model.source,
-            json.dumps(to_json(request)),
+            entry.source,
+            json.dumps(to_json(entry.script or request)),
             asked.opcheck,
             outcome.torch_version or asked.torch,
-            outcome.kind,
+            SCRIPT if entry.script else outcome.kind,
             outcome.digest,
             outcome.ending,
             outcome.reason,
@@ -165,6 +167,7 @@ def _model(write: sqlite3.Connection, asked: Asked, done: Done) -> int:
             outcome.operators,
             json.dumps(outcome.gaps),
             files,
+            target,
         ),
     )
     return int(made.lastrowid or 0)

@@ -59,7 +59,7 @@ class FleetProgress:
 
     def planned(self, entries: Sequence[Entry], left: int) -> None:
         """How many models there are, and how many have no answer yet."""
-        self._names = [entry.name for entry in entries]
+        self._names = [entry.label for entry in entries]
         self._left = left
         self._begun = time.monotonic()
         if left < len(entries):

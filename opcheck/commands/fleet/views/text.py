@@ -42,13 +42,22 @@ def write_answers(canvas: Canvas, found: Answers) -> None:
     for model, group in groupby(found.answers, key=lambda answer: answer.model):
         answers = list(group)
         canvas.flow([(model, "bold")])
-        first = answers[0]
-        if first.ending is not Ending.SCANNED:
-            head = split(with_sign(terminal.ENDINGS[first.ending], ":"), "red")
-            canvas.flow([*head, *split(first.reason)], 2)
+        alike = {(answer.ending, answer.reason) for answer in answers}
+        if len(alike) == 1:
+            _write_ending(canvas, answers[0])
         for answer in answers:
+            if len(alike) > 1 and answer.verdict is None:  # of a script, each target is a run
+                _write_ending(canvas, answer, _name(answer, canvas))
             if answer.verdict is not None:
                 _write(canvas, answer, whole=bool(found.filters.operators))
+
+
+def _write_ending(canvas: Canvas, answer: Answer, target: str = "") -> None:
+    """How a scan ended that did not end well, and why."""
+    if answer.ending is not Ending.SCANNED:
+        head = split(with_sign(terminal.ENDINGS[answer.ending], ":"), "red")
+        on = [(target, "")] if target else []
+        canvas.flow([*on, *head, *split(answer.reason)], 2)
 
 
 def _write(canvas: Canvas, answer: Answer, *, whole: bool) -> None:
@@ -227,7 +236,8 @@ def _write_summary(canvas: Canvas, found: Summary) -> None:
     _write_tallies(canvas, [_row(canvas, tally, names[tally.target.target])
                             for tally in found.targets])  # fmt: skip
     if found.failures:
-        _write_failures(canvas, found.failures)
+        count = sum(many for ending, many in found.endings.items() if ending is not Ending.SCANNED)
+        _write_failures(canvas, found.failures, count)
     _write_run(canvas, found.run)
 
 
@@ -255,8 +265,8 @@ def _row(canvas: Canvas, tally: TargetTally, name: str) -> list[Atom]:
     ]
 
 
-def _write_failures(canvas: Canvas, failures: Sequence[Failure]) -> None:
-    count = sum(len(failure.models) for failure in failures)
+def _write_failures(canvas: Canvas, failures: Sequence[Failure], count: int) -> None:
+    """Why ``count`` models have no answer; a script stands there for each target that it lacks."""
     write_heading(canvas, terminal.FAILURES, plural(count, "model"), "")
     shown = failures if canvas.page.verbose else failures[:FAILURES]
     for failure in shown:

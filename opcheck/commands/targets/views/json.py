@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.database import TargetRow
+from opcheck.commands.targets.values import TargetRow
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.formats import PLAIN, Page
 

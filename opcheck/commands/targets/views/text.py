@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from opcheck.commands.targets.values import TargetRow
 from opcheck.lang.speech import tell
-from opcheck.model.database import TargetRow
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
+
+COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 
 def render(rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
@@ -15,7 +17,7 @@ def render(rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
     if not rows:
         canvas.flow(split(words.NO_TARGETS_KNOWN))
         return canvas.text()
-    header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in words.TARGET_COLUMNS]
+    header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in COLUMNS]
     canvas.table([header, *(_row(row) for row in rows)], indent=0, left=range(4))
     releases: dict[tuple[str, ...], list[str]] = {}
     for row in rows:

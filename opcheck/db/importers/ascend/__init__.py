@@ -1,4 +1,9 @@
-"""Huawei Ascend: torch_npu and op-plugin."""
+"""Huawei Ascend: torch_npu and op-plugin.
+
+What runs on the host CPU is known from three places: ``vendor.py`` (the fallback of all that has no
+kernel), ``code.py`` with ``ascend_code.yaml`` (kernels that compute there themselves) and
+``documented.py`` (what the operator lists say may fall back).
+"""
 
 import re
 from collections.abc import Iterable, Mapping
