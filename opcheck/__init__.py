@@ -195,7 +195,8 @@ def run(
             it and go on.
         as_cuda: take ``cuda`` for the device.
         write: let what the script writes through; else only the script sees it.
-        data: ``"fake"``: random images stand for data sets of torchvision that are not here.
+        data: ``"fake"``: random images and rows stand for data sets of torchvision and Hugging
+            Face that are not here.
         output: called with each line that the script prints; None: nobody sees them.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
         schemas: files with operator schemas of libraries that are not installed.

@@ -36,19 +36,21 @@ def run(
     from opcheck.emulate.cells import run_notebook  # needs torch
     from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
-    from opcheck.source.building import absent_weights, fake_data, processes
+    from opcheck.source.building import absent_weights, fake_data, fake_rows, processes
     from opcheck.trace.running import eager
 
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values, on_device=True)
-    fake_data.prepare(fake=request.data is Data.FAKE)
+    for absent in (fake_data, fake_rows):
+        absent.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
-        absent = stand_ins.notes() if stand_ins is not None else ()
-        stands = (*absent, *absent_weights.notes(), *fake_data.notes())
+        libraries = stand_ins.notes() if stand_ins is not None else ()
+        data = (*fake_data.notes(), *fake_rows.notes())
+        stands = (*libraries, *absent_weights.notes(), *data)
         return (*stands, *processes.notes(), *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
