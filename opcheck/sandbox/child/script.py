@@ -36,12 +36,20 @@ def run(
     from opcheck.emulate.cells import run_notebook  # needs torch
     from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
-    from opcheck.source.building import absent_weights, fake_data, fake_rows, processes
+    from opcheck.source.building import (
+        absent_weights,
+        fake_data,
+        fake_pretrained,
+        fake_rows,
+        hub_files,
+        processes,
+    )
     from opcheck.trace.running import eager
 
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values, on_device=True)
-    for absent in (fake_data, fake_rows):
+    hub_files.prepare()
+    for absent in (fake_data, fake_rows, fake_pretrained):
         absent.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
@@ -49,8 +57,9 @@ def run(
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.notes and not refusals.overlaid else ()
         libraries = stand_ins.notes() if stand_ins is not None else ()
-        data = (*fake_data.notes(), *fake_rows.notes())
+        data = (*fake_data.notes(), *fake_rows.notes(), *fake_pretrained.notes())
         stands = (*libraries, *absent_weights.notes(), *data)
+        stands += hub_files.notes(stands)
         return (*stands, *processes.notes(), *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)

@@ -19,7 +19,7 @@ from opcheck.source.building.after_import import after_import
 _QUANTISED = "quantization_config"
 _PLACED = ("auto", "balanced", "balanced_low_0", "sequential")
 """Values of ``device_map`` that leave it to accelerate, which begins with the first device."""
-_OF_HUB = (
+OF_HUB = (
     *("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder"),
     *("proxies", "trust_remote_code", "code_revision"),
 )
@@ -98,8 +98,8 @@ class _MakeTransformers:
         config, more = given.get("config"), {}
         try:
             if not hasattr(config, "to_dict"):
-                where = {key: given[key] for key in _OF_HUB if key in given}
-                asked = {k: v for k, v in given.items() if k not in (*_OF_HUB, *_OF_LOADING)}
+                where = {key: given[key] for key in OF_HUB if key in given}
+                asked = {k: v for k, v in given.items() if k not in (*OF_HUB, *_OF_LOADING)}
                 config, more = cls.config_class.from_pretrained(
                     config or name, return_unused_kwargs=True, **where, **asked
                 )
@@ -125,7 +125,7 @@ class _MakeTransformers:
 
 def _make_diffusers(cls: Any, name: Any, given: dict[str, Any]) -> Any:
     """Make a model of diffusers by its config; None where that is not here, or is quantised."""
-    where = {key: given[key] for key in _OF_HUB if key in given}
+    where = {key: given[key] for key in OF_HUB if key in given}
     try:
         config = cls.load_config(name, **where)
     except OSError:

@@ -1,0 +1,51 @@
+"""Files that transformers wanted of Hugging Face and that are not here, by their names.
+
+The error of the library says that it could not connect, and not for what.
+"""
+
+from collections.abc import Collection
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+from opcheck.lang.sentence import Sentence
+from opcheck.source.building.after_import import after_import
+
+_CHANGED = "_opcheck_noted"
+_wanted: dict[str, str] = {}
+"""The first file that was wanted of each repository or folder."""
+
+
+def prepare() -> None:
+    """Have files that are not here be noted; for a process of a script's own."""
+
+    def change(module: ModuleType) -> None:
+        original: Any = vars(module)["cached_files"]
+        if hasattr(original, _CHANGED):
+            return
+
+        @wraps(original)
+        def cached_files(path_or_repo_id: Any, filenames: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(path_or_repo_id, filenames, *args, **kwargs)
+            except OSError:
+                _wanted.setdefault(str(path_or_repo_id), ", ".join(map(str, filenames)))
+                raise
+
+        setattr(cached_files, _CHANGED, True)
+        module.cached_files = cached_files  # type: ignore[attr-defined]  # as it was
+
+    after_import("transformers.utils.hub", change)
+
+
+def notes(said: Collection[str]) -> tuple[str, ...]:
+    """What is to be said of files that were wanted, but of what ``said`` names already."""
+    text = (
+        "wants the file {text_file} of {name}, which is neither in a folder of that name nor in "
+        "the cache of Hugging Face"
+    )
+    return tuple(
+        Sentence(text, text_file=file, name=name)
+        for name, file in _wanted.items()
+        if not any(name in sentence for sentence in said)
+    )
