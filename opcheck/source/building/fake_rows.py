@@ -1,10 +1,11 @@
 """Data sets of Hugging Face that are not here: random rows of their columns stand for them.
 
-Checked on datasets 5.2: ``load_dataset`` raises an OSError where there is no network.
+So does a metric without figures for one of evaluate's. Checked on datasets 5.2 and evaluate 0.4:
+``load_dataset`` and ``load`` raise an OSError where there is no network.
 """
 
-from collections.abc import Mapping
-from functools import wraps
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,9 @@ _UNKNOWN = (
     "the data set {name} is not here, and nothing here says which columns it has: put rows of it "
     "into a file, and load them with load_dataset('json', data_files=...)"
 )
+_METRIC = "the metric {name} is not here: one that gives no figures stands for it"
+_CONFIG = {"load_dataset": "name", "load": "config_name"}
+"""What each function calls the configuration that is wanted."""
 _CHANGED = "_opcheck_fake"
 _wanted: dict[str, Sentence] = {}
 """What is to be said of data sets that were not here, by their names."""
@@ -32,25 +36,50 @@ def prepare(*, fake: bool) -> None:
         fake: whether random rows stand for them.
     """
 
-    def change(module: ModuleType) -> None:
-        original: Any = vars(module)["load_dataset"]
-        if hasattr(original, _CHANGED):
-            return
+    def rows(path: str, config: str | None, given: Mapping[str, Any]) -> Any:
+        return None if path in _FILES else _stand_in(path, config, given, fake=fake)
 
-        @wraps(original)
-        def load_dataset(path: str, name: str | None = None, *args: Any, **kwargs: Any) -> Any:
-            try:
-                return original(path, name, *args, **kwargs)
-            except OSError:
-                found = None if path in _FILES else _stand_in(path, name, kwargs, fake=fake)
-                if found is None:
-                    raise
-                return found
+    def metric(path: str, config: str | None, given: Mapping[str, Any]) -> Any:
+        name = path if config is None else f"{path}/{config}"
+        _wanted[name + " "] = Sentence(_METRIC, name=name)  # beside the data set of that name
+        return _Metric()
 
-        setattr(load_dataset, _CHANGED, True)
-        module.load_dataset = load_dataset  # type: ignore[attr-defined]  # as it was
+    after_import("datasets.load", partial(_change, "load_dataset", rows))
+    if fake:
+        after_import("evaluate.loading", partial(_change, "load", metric))
 
-    after_import("datasets.load", change)
+
+def _change(name: str, stand_in: Callable[..., Any], module: ModuleType) -> None:
+    """Have a function of a module give what stands for what it does not find, if anything."""
+    original: Any = vars(module)[name]
+    if hasattr(original, _CHANGED):
+        return
+
+    @wraps(original)
+    def load(path: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(path, *args, **kwargs)
+        except OSError:
+            found = stand_in(path, args[0] if args else kwargs.get(_CONFIG[name]), kwargs)
+            if found is None:
+                raise
+            return found
+
+    setattr(load, _CHANGED, True)
+    setattr(module, name, load)
+
+
+class _Metric:
+    """A metric that computes nothing."""
+
+    def add(self, *_: Any, **__: Any) -> None:
+        """Take a prediction."""
+
+    add_batch = add
+
+    def compute(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Give no figure."""
+        return {}
 
 
 def notes() -> tuple[str, ...]:

@@ -139,6 +139,30 @@ def test_what_nothing_stands_for_fails_as_ever_and_is_named(
     assert told.startswith(f"此处没有数据集 {name}")
 
 
+METRIC = """\
+import evaluate
+import torch
+
+metric = evaluate.load("glue", "mrpc")
+metric.add_batch(predictions=[1], references=[1])
+assert metric.compute(predictions=[0], references=[1]) == {}
+torch.ones(2).cuda()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [Data.FAKE, Data.NONE])
+def test_a_metric_that_is_not_here_gives_no_figures(data: Data) -> None:
+    Path("evaluate").mkdir()
+    Path("evaluate/__init__.py").write_text("from evaluate.loading import load\n")
+    loading = "def load(path, config_name=None):\n    raise ConnectionError(path)\n"
+    Path("evaluate/loading.py").write_text(loading)
+    found = run(METRIC, data)
+    note = "the metric glue/mrpc is not here: one that gives no figures stands for it"
+    stands = data is Data.FAKE
+    assert (found.ending is Ending.RETURNED, note in found.emulation.notes) == (stands, stands)
+
+
 @pytest.mark.slow
 def test_files_that_the_caller_names_are_left_to_the_library() -> None:
     found = with_library("from datasets import load_dataset\nload_dataset('csv')\n")
