@@ -2,7 +2,7 @@
 
 Weights need neither (:mod:`.absent_weights`); what says how large a model is does. The configs are
 those that transformers has for a type by itself where these are a model's own, with what differs.
-Checked on transformers 5.23.
+Checked on transformers 4.57 and 5.23.
 """
 
 from collections.abc import Callable, Mapping
@@ -74,7 +74,9 @@ def prepare(*, fake: bool) -> None:
         return
 
     def configs(module: ModuleType) -> None:
-        _change(module.PreTrainedConfig, "get_config_dict", _known_config)
+        names = ("PreTrainedConfig", "PretrainedConfig")  # of transformers 5, and 4
+        owner = next(vars(module)[name] for name in names if name in vars(module))
+        _change(owner, "get_config_dict", _known_config)
 
     def tokenizers(module: ModuleType) -> None:
         _change(module.PreTrainedTokenizerBase, "from_pretrained", _tokenizer)
@@ -102,7 +104,7 @@ def _change(owner: Any, method: str, stand_in: Callable[[str, dict[str, Any]], A
         given = dict(kwargs)
         try:
             result = original(cls, name, *args, **kwargs)
-        except (OSError, ValueError):  # the second where some files of a tokenizer are here
+        except (OSError, TypeError, ValueError):  # the others where it has some or no vocabulary
             found = stand_in(str(name), given)
             if found is None:
                 raise

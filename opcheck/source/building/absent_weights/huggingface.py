@@ -30,6 +30,8 @@ _OF_LOADING = (
     *("state_dict", "weights_only", "key_mapping", "adapter_kwargs", "offload_state_dict"),
 )
 """Arguments that say how weights are loaded."""
+_OF_NO_FILE = "'NoneType' object has no attribute 'endswith'"
+"""What transformers 4 comes to where no file is found and none could be looked for."""
 Make = Callable[[Any, Any, dict[str, Any]], Any]
 
 
@@ -60,8 +62,9 @@ def _change(owner: Any, make: Make) -> None:
     def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return original(cls, *args, **kwargs)
-        except OSError:
-            if has_network() or kwargs.get(_QUANTISED) is not None:
+        except (OSError, AttributeError) as error:
+            other = not isinstance(error, OSError) and _OF_NO_FILE not in str(error)
+            if other or has_network() or kwargs.get(_QUANTISED) is not None:
                 raise
             given = {**dict(zip(takes[1:], args, strict=False)), **kwargs}
             name = given.pop(takes[1], None)
@@ -117,7 +120,10 @@ class _MakeTransformers:
     def _initialised(self) -> AbstractContextManager[None]:
         if self._values:
             return nullcontext()
-        from transformers.initialization import no_init_weights
+        try:
+            from transformers.initialization import no_init_weights
+        except ImportError:  # transformers 4
+            from transformers.modeling_utils import no_init_weights
 
         left: AbstractContextManager[None] = no_init_weights()
         return left
