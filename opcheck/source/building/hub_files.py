@@ -11,6 +11,8 @@ from typing import Any
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.after_import import after_import
 
+_FUNCTIONS = ("cached_files", "cached_file")
+"""What finds files: the first asks for several, and transformers before 4.50 has the second alone."""
 _CHANGED = "_opcheck_noted"
 _wanted: dict[str, str] = {}
 """The first file that was wanted of each repository or folder."""
@@ -20,20 +22,22 @@ def prepare() -> None:
     """Have files that are not here be noted; for a process of a script's own."""
 
     def change(module: ModuleType) -> None:
-        original: Any = vars(module)["cached_files"]
-        if hasattr(original, _CHANGED):
+        name = next((name for name in _FUNCTIONS if name in vars(module)), "")
+        original: Any = getattr(module, name, None)
+        if original is None or hasattr(original, _CHANGED):
             return
 
         @wraps(original)
-        def cached_files(path_or_repo_id: Any, filenames: Any, *args: Any, **kwargs: Any) -> Any:
+        def cached(path_or_repo_id: Any, wanted: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                return original(path_or_repo_id, filenames, *args, **kwargs)
+                return original(path_or_repo_id, wanted, *args, **kwargs)
             except OSError:
-                _wanted.setdefault(str(path_or_repo_id), ", ".join(map(str, filenames)))
+                files = [wanted] if isinstance(wanted, str) else wanted
+                _wanted.setdefault(str(path_or_repo_id), ", ".join(map(str, files)))
                 raise
 
-        setattr(cached_files, _CHANGED, True)
-        module.cached_files = cached_files  # type: ignore[attr-defined]  # as it was
+        setattr(cached, _CHANGED, True)
+        setattr(module, name, cached)
 
     after_import("transformers.utils.hub", change)
 
