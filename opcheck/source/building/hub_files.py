@@ -12,7 +12,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.source.building.after_import import after_import
 
 _FUNCTIONS = ("cached_files", "cached_file")
-"""What finds files: the first asks for several, and transformers before 4.50 has the second alone."""
+"""What finds files; transformers before 4.50 has the second alone, which asks for one."""
 _CHANGED = "_opcheck_noted"
 _wanted: dict[str, str] = {}
 """The first file that was wanted of each repository or folder."""
