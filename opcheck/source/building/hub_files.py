@@ -5,6 +5,7 @@ The error of the library says that it could not connect, and not for what.
 
 from collections.abc import Collection
 from functools import wraps
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -27,13 +28,16 @@ def prepare() -> None:
         if original is None or hasattr(original, _CHANGED):
             return
 
+        takes = signature(original)
+
         @wraps(original)
-        def cached(path_or_repo_id: Any, wanted: Any, *args: Any, **kwargs: Any) -> Any:
+        def cached(*args: Any, **kwargs: Any) -> Any:
             try:
-                return original(path_or_repo_id, wanted, *args, **kwargs)
+                return original(*args, **kwargs)
             except OSError:
-                files = [wanted] if isinstance(wanted, str) else wanted
-                _wanted.setdefault(str(path_or_repo_id), ", ".join(map(str, files)))
+                given = takes.bind_partial(*args, **kwargs).args
+                files = [given[1]] if isinstance(given[1], str) else given[1]
+                _wanted.setdefault(str(given[0]), ", ".join(map(str, files)))
                 raise
 
         setattr(cached, _CHANGED, True)
