@@ -196,7 +196,8 @@ def run(
             it and go on.
         as_cuda: take ``cuda`` for the device.
         write: let what the script writes through; else only the script sees it.
-        data: ``"fake"``: random images stand for data sets of torchvision that are not here.
+        data: ``"fake"``: random images and rows stand for data sets of torchvision and Hugging
+            Face that are not here.
         compare: run it on the CPU first, and this run with values: ``.comparison`` of the answer
             says where the numbers part.
         output: called with each line that the script prints; None: nobody sees them.

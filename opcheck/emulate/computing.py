@@ -12,9 +12,15 @@ from opcheck.emulate.overload import CAST, Overload
 from opcheck.trace.calls.signature import Call
 from opcheck.trace.device.tensors import DeviceTensor, Spec
 from opcheck.trace.outputs.device_only import kernel_for
-from opcheck.trace.outputs.kernel_results import KernelResults, asks_for
+from opcheck.trace.outputs.kernel_results import KernelResults, asks_for, is_made_up
 from opcheck.trace.outputs.plan import remark, small
-from opcheck.trace.outputs.unknown import Assumption, OtherLayout, UnknownResult, require_strides
+from opcheck.trace.outputs.unknown import (
+    Assumption,
+    OtherLayout,
+    UnknownResult,
+    require_strides,
+    taken_to_be,
+)
 from opcheck.trace.running.model_state import FLOAT_INPUT_LIMIT
 
 
@@ -120,6 +126,7 @@ class Shapes:
         self._memory = memory
         self._blanked = blanked
         """Told where values that are not known are brought to the host."""
+        self._assumed = assumed
         self._leaves = KernelResults(memory.device, casts, assumed)
 
     def run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
@@ -142,18 +149,23 @@ class Shapes:
             raise NotImplementedError(str(error)) from error
         for tensor, origin, value in before:
             self._synchronise(origin, tensor, value)
-        if not call.known:
-            self._bring(overload.name, args, result)
+        self._bring(overload.name, args, result, call)
         here = [isinstance(tensor, DeviceTensor) or not tensor.dim() for tensor in call.tensors]
         return self._plain(result, derived=bool(here) and all(here))
 
-    def _bring(self, name: str, args: Any, result: Any) -> None:
-        """Zeros for what is copied to the host without its values."""
-        target = args[1] if name.startswith("aten::_copy_from") else result
-        copies = target is not result or name in CAST or name == "aten::copy_"
-        if copies and isinstance(target, Tensor) and target.device.type == "cpu":
+    def _bring(self, name: str, args: Any, result: Any, call: Call) -> None:
+        """Zeros for what is copied to the host without its values; what was assumed is noted."""
+        between = name.startswith("aten::_copy_from")
+        target = args[1] if between else result
+        copies = between or name in CAST or name == "aten::copy_"
+        if not copies or not isinstance(target, Tensor) or target.device.type != "cpu":
+            return
+        if not call.known:
             target.zero_()
             self._blanked()
+        elif any(map(is_made_up, call.tensors)) and target.numel():
+            value = target.as_subclass(Tensor).flatten()[0].item()
+            self._assumed(call, Assumption(lambda: value, taken_to_be(value)))
 
     def _synchronise(self, origin: Tensor, tensor: DeviceTensor, value: Tensor | None) -> None:
         """Have the plain tensor follow what the call did to the one that stood for it."""

@@ -80,7 +80,7 @@ class Device:
         """Follows calls of modules; None where nothing does."""
         self.kept: KeptCalls | None = None
         """Keeps the calls that are refused, leave the device or run with a catch, if wanted."""
-        self.state = presented(matrix, device, self.memory, self._note_at)
+        self.state = presented(matrix, device, self.memory, self.note_at)
         """What ``torch.npu`` answers from."""
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
@@ -363,7 +363,7 @@ class Device:
         if assumption.steers:
             self.assumed = True
             backward = torch._C._current_graph_task_id() != -1
-            self._note_at(
+            self.note_at(
                 "reads a value that depends on data in a backward pass; {said} here"
                 if backward
                 else "reads a value that depends on data; {said} here",
@@ -373,12 +373,12 @@ class Device:
 
     def _blanked(self) -> None:
         if not self._quiet.depth:
-            self._note_at(
+            self.note_at(
                 "brings values to the host that are not followed; zeros here",
                 "brings values to the host that are not followed at {text}; zeros here",
             )
 
-    def _note_at(self, nowhere: str, somewhere: str, said: str = "") -> None:
+    def note_at(self, nowhere: str, somewhere: str, said: str = "") -> None:
         """Note what happens, with the line of the user's code where that is known."""
         site = self._site()
         template = somewhere if site.file else nowhere

@@ -31,6 +31,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
+from opcheck.trace.device.host_copies import HostCopy
 from opcheck.trace.device.state import alive
 from opcheck.trace.running.model_state import extent
 from opcheck.trace.torch_internals.dispatcher import at_key
@@ -47,12 +48,14 @@ _PAGE = 512
 class Block:
     """What the device knows of one storage: its bytes, and its values where they are followed."""
 
-    __slots__ = ("__weakref__", "alive", "host", "memory", "nbytes")
+    __slots__ = ("__weakref__", "alive", "host", "made_up", "memory", "nbytes")
 
     def __init__(self, memory: "Memory", nbytes: int, host: torch.UntypedStorage | None) -> None:
         self.memory = memory
         self.nbytes = nbytes
         self.host = host
+        self.made_up = False
+        """Whether the values rest on what was assumed of others, which are not known."""
         memory.take(nbytes)
         self.alive = alive()
 
@@ -96,6 +99,7 @@ class Memory:
             host = torch.zeros(host.shape, dtype=host.dtype)
         storage = host.untyped_storage()
         block = Block(self, storage.nbytes(), storage)
+        block.made_up = type(host) is HostCopy
         return self._dressed(
             self._storage(block), host.dtype, host.shape, host.stride(), host.storage_offset()
         )
@@ -129,7 +133,8 @@ class Memory:
         found.set_(block.host, tensor.storage_offset(), tensor.shape, tensor.stride())
         if tensor.is_conj():
             found = found.conj()
-        return found._neg_view() if tensor.is_neg() else found
+        found = found._neg_view() if tensor.is_neg() else found
+        return found.as_subclass(HostCopy) if block.made_up else found
 
     def point(
         self,
@@ -175,6 +180,7 @@ class Memory:
         same = host.storage_offset() == tensor.storage_offset()
         if same and host.untyped_storage().nbytes() >= block.nbytes:
             block.host = host.untyped_storage()
+            block.made_up = type(host) is HostCopy
 
     def block_of(self, tensor: Tensor) -> Block:
         """Give the block behind a device tensor.

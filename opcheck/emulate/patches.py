@@ -7,7 +7,8 @@ Ascend's transfer module replaces (``torch_npu/contrib/transfer_to_npu.py``): th
 ``torch.device("cuda")`` stays one until it is used.
 
 Private torch API used here, checked on 2.13.0: ``torch._tensor_str._str``, which ``repr`` calls,
-``torch._tensor_str._tensor_str``, which formats values, and ``_disable_current_modes``.
+``torch._tensor_str._tensor_str``, which formats values, ``_disable_current_modes``, and
+``torch.utils._device.DeviceContext``, which holds the default device.
 """
 
 import sys
@@ -23,12 +24,14 @@ from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
+from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 
 from opcheck.emulate.device import Device
 from opcheck.emulate.memory import known_block
 from opcheck.emulate.record import Record
+from opcheck.emulate.tensor_types import double_of_cuda, type_of_device
 from opcheck.model.trace import Phase
 from opcheck.trace.running.eager import OtherAsDevice
 
@@ -119,7 +122,7 @@ def _outside(record: Record, phase: Phase | None, value: Any) -> Any:
     return call
 
 
-_CLASSES = (torch.autocast, torch.amp.GradScaler)
+_CLASSES = (torch.autocast, torch.amp.GradScaler, DeviceContext)
 """They take a device type, and no mode sees it; meshes of devices do so too."""
 _MESH = "init_device_mesh"
 
@@ -133,6 +136,7 @@ def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -
         undo.callback(setattr, module.host, "stands_for", "")
         module.host.stands_for = "cuda"
         _answer(undo, torch.cuda, module)
+        set_until(undo, torch.cuda, "DoubleTensor", double_of_cuda(module))
         for owner in (torch.Tensor, torch.nn.Module):
             set_until(undo, owner, "cuda", getattr(owner, name))
         set_until(
@@ -176,6 +180,9 @@ class _Transfer(OtherAsDevice):
         __tracebackhide__ = True
         if func is torch.device:
             return func(*args, **(kwargs or {}))
+        if func is torch.Tensor.type:
+            named = partial(type_of_device, self._device.type)
+            args, kwargs = tree_map(named, (args, dict(kwargs or {})))
         return super().__torch_function__(func, types, args, kwargs)
 
 

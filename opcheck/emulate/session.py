@@ -17,10 +17,11 @@ from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.memory import allocated, pinning
-from opcheck.emulate.patches import optimizer_noticed, printable, printed
+from opcheck.emulate.patches import optimizer_noticed, printable, printed, set_until
 from opcheck.emulate.refusals import closed, layouts_refused
 from opcheck.emulate.registration import registered
 from opcheck.emulate.supported import require_emulated
+from opcheck.emulate.tensor_types import default_noted
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.kernel_code.launching import listening
@@ -259,6 +260,7 @@ class Emulator:
         self._undo.enter_context(pinning())
         self._undo.enter_context(generators_of(made, other=lambda: device.state.stands_for))
         self._undo.enter_context(printed(device))
+        set_until(self._undo, torch, "set_default_tensor_type", default_noted(device.note_at))
         self._undo.enter_context(not_compiled(device.met_compiled))
         self._undo.enter_context(listening(device.met_launch))
         self._undo.enter_context(optimizer_noticed(device.record))

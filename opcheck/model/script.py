@@ -133,7 +133,7 @@ class Data(StrEnum):
 
     NONE = "none"
     FAKE = "fake"
-    """Random images, for those of torchvision."""
+    """Random images and rows, for those of torchvision and Hugging Face."""
 
 
 class ScriptRequest(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """What users look at: printed tensors, numbers, and data that loads and moves."""
 
+import subprocess
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import opcheck
+from tests.preloaded import python
 
 SHOWN = (
     torch.arange(3.0), torch.tensor([True, False]), torch.arange(6).view(2, 3), torch.tensor(2.5),
@@ -94,3 +96,45 @@ def test_pinned_memory_is_host_memory_that_says_so(device: torch.device) -> None
     assert x.to(device, non_blocking=True).tolist() == [1, 1, 1]
     batches = DataLoader(TensorDataset(torch.arange(4.0)), batch_size=2, pin_memory=True)
     assert [x.to(device).tolist() for (x,) in batches] == [[0, 1], [2, 3]]
+
+
+def test_what_is_taken_to_be_finite_is_noted_where_python_reads_it(shapes: torch.device) -> None:
+    x = torch.empty(3000, 1000, device=shapes)
+    mask = torch.isfinite(x)
+    assert mask.all().item()
+    assert mask.cpu().all().item()
+    other = mask.clone()
+    other[0] = False
+    assert not other.all()
+
+
+@pytest.mark.slow
+def test_where_numbers_are_taken_to_be_finite_is_noted() -> None:
+    emulator = opcheck.emulate("ascend-910b", values=False)
+    with emulator as device:
+        mask = torch.isfinite(torch.empty(3000, 1000, device=device))
+        copied = torch.empty(3000, 1000, dtype=torch.bool).copy_(mask)
+        kept = mask.clone()
+        kept[0] = False
+        assert (bool(copied.all()), bool(kept.all())) == (True, False)
+    assert [note.partition("; ")[2] for note in emulator.device.record.notes] == [
+        "it is taken to be True here", "it is taken to be False here",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_values_that_are_not_followed_are_zeros_on_the_host_of_every_vendor() -> None:
+    """Moore Threads copies by ``_copy_from``, whose result is what it writes to."""
+    program = """
+import torch
+from opcheck.emulate.session import Emulator
+
+emulator = Emulator("moorethreads-s5000", values=False)
+with emulator as device:
+    x = torch.rand(5000, device=device)
+    held = torch.ones(5000)
+    held.copy_(x)
+    print(held.unique().tolist(), x.cpu().unique().tolist(), len(emulator.device.record.notes))
+"""
+    ran = subprocess.run([*python("torch"), "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "[0.0] [0.0] 1\n", ran.stderr

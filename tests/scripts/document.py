@@ -64,9 +64,7 @@ alone: its folder is afterwards as it was. *not run*: not yet seen on that vendo
 {table}
 
 run_clm on Cambricon: Transformers asks for the version of torch, which is the one here, and hands
-attention an argument that torch 2.4 there lacks; with that torch it would not. Mixed precision by
-hand takes no step where `torch.isfinite(x).all()` reads False, see [*Not yet*](run.md#not-yet): its
-optimizer was not seen.
+attention an argument that torch 2.4 there lacks; with that torch it would not.
 
 {public}
 """

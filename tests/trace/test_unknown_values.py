@@ -176,3 +176,49 @@ def test_what_is_passed_on_beside_unknown_values_keeps_its_own() -> None:
     trace = traced(model, LARGE)
     assert trace.gaps == ()
     assert calls(trace)[-1] == "aten::sin"
+
+
+FINITE: tuple[tuple[Callable[[Tensor], object], object], ...] = (
+    (lambda x: torch.isfinite(x).all().item(), True),
+    (lambda x: bool(torch.isnan(x).any() | torch.isinf(x).any()), False),
+    (lambda x: bool((torch.isnan(x) | torch.isposinf(x) | torch.isneginf(x)).any()), False),
+    (lambda x: bool((~torch.isfinite(x.half())).any()), False),
+    (lambda x: bool(torch.isfinite(x.sum())), True),
+    (lambda x: bool((x != x).any()), False),
+    (lambda x: bool((x.abs() == float("inf")).any()), False),
+    (lambda x: bool(x.sum() != float("-inf")), True),
+    (lambda x: torch.isfinite(torch.view_as_complex(x.view(-1, 2))).sum().item(), None),
+)
+
+
+@pytest.mark.parametrize("shape", [(300, 300), (3000, 1000)])
+@pytest.mark.parametrize(("ask", "truth"), FINITE)
+def test_numbers_that_nobody_knows_are_finite(
+    ask: Callable[[Tensor], object], truth: object, shape: tuple[int, int]
+) -> None:
+    """Of a number read by Python it is said what it is taken to be, also here."""
+    seen: list[object] = []
+
+    def model(x: Tensor) -> Tensor:
+        seen.append(ask(x))
+        return x.sin()
+
+    trace = traced(model, torch.empty(shape))
+    wanted = shape[0] * shape[1] // 2 if truth is None else truth
+    assert seen == [wanted]
+    said = {str(gap.reason).partition("; ")[2] for gap in trace.gaps}
+    assert f"it is taken to be {wanted} here" in said
+
+
+def test_a_comparison_with_a_number_that_is_finite_says_nothing() -> None:
+    trace = traced(lambda x: x.sin() if (x == 1.0).all() else x.cos(), LARGE)
+    assert calls(trace)[-1] == "aten::cos"
+
+
+def test_a_size_that_rests_on_finite_numbers_is_marked() -> None:
+    for size in (lambda x: x[torch.isfinite(x)], lambda x: torch.isfinite(x).nonzero()):
+        trace = traced(size, LARGE)
+        found = next(n for n in trace.nodes if n.op.base in ("index", "nonzero"))
+        assert found.data_dependent
+        assert found.output_tensors()[0].shape[0] == 90_000
+        assert trace.gaps == ()

@@ -129,7 +129,7 @@ Stands = Annotated[
         "--data",
         parser=_data,
         metavar="fake",
-        help="Have random images stand for data sets of torchvision that are not here.",
+        help="Have random rows stand for data sets that torchvision and datasets do not find.",
         show_default="a data set that is not here is an error",
     ),
 ]

@@ -37,12 +37,21 @@ def run(
     from opcheck.emulate.cpu_matrix import cpu_matrix
     from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
-    from opcheck.source.building import absent_weights, fake_data, processes
+    from opcheck.source.building import (
+        absent_weights,
+        fake_data,
+        fake_pretrained,
+        fake_rows,
+        hub_files,
+        processes,
+    )
     from opcheck.trace.running import eager
 
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values, on_device=True)
-    fake_data.prepare(fake=request.data is Data.FAKE)
+    hub_files.prepare()
+    for absent in (fake_data, fake_rows, fake_pretrained):
+        absent.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
     doing = Sentence("running on an emulated {target}", target=target)
     if request.on_cpu:
@@ -50,8 +59,10 @@ def run(
 
     def notes() -> tuple[str, ...]:
         why = (Sentence(_NO_OVERLAY),) if refusals.redirected is not None else ()
-        absent = stand_ins.notes() if stand_ins is not None else ()
-        stands = (*absent, *absent_weights.notes(), *fake_data.notes())
+        libraries = stand_ins.notes() if stand_ins is not None else ()
+        data = (*fake_data.notes(), *fake_rows.notes(), *fake_pretrained.notes())
+        stands = (*libraries, *absent_weights.notes(), *data)
+        stands += hub_files.notes(stands)
         return (*stands, *processes.notes(), *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)

@@ -23,20 +23,23 @@ DTYPES = {
 }
 
 
-class _LegacyType(type):
+class LegacyType(type):
     """A class whose instances are the device's tensors of one dtype."""
 
     dtype: torch.dtype
     device_type: str
 
-    def __call__(cls, *content: Any) -> Tensor:
+    def __call__(cls, *content: Any, size: Any = None, device: Any = None) -> Tensor:
         """Make a tensor of these sizes, or of this content."""
+        device = cls.device_type if device is None else device
+        if size is not None:
+            content = tuple(size)
         if len(content) == 1 and not isinstance(content[0], int):
             (data,) = content
             if isinstance(data, torch.Size):
-                return torch.empty(data, dtype=cls.dtype, device=cls.device_type)
-            return torch.as_tensor(data, dtype=cls.dtype).to(cls.device_type)
-        return torch.empty(content or (0,), dtype=cls.dtype, device=cls.device_type)
+                return torch.empty(data, dtype=cls.dtype, device=device)
+            return torch.as_tensor(data, dtype=cls.dtype).to(device)
+        return torch.empty(content or (0,), dtype=cls.dtype, device=device)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return (
@@ -49,7 +52,7 @@ class _LegacyType(type):
 def legacy_types(device_type: str) -> dict[str, type]:
     """Make the tensor types of a device by name; torch itself knows them by their class names."""
     return {
-        name: _LegacyType(
+        name: LegacyType(
             f"torch.{device_type}.{name}", (), {"dtype": dtype, "device_type": device_type}
         )
         for name, dtype in DTYPES.items()

@@ -18,6 +18,7 @@ from opcheck.trace.device.sparse import SPARSE, SparseTensor, sparse_tensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
 from opcheck.trace.outputs.decided import decided
 from opcheck.trace.outputs.device_only import kernel_for
+from opcheck.trace.outputs.finite import is_kept, most_elements, taken_as_finite
 from opcheck.trace.outputs.loops import Loops
 from opcheck.trace.outputs.meta_kernels import PROBE_LIMIT, bare, probed, replaced, value_of
 from opcheck.trace.outputs.plan import (
@@ -104,7 +105,7 @@ class KernelResults:
                 plan = self._plans[key] = self._cast(call, self._plan(call))
             except Exception as error:
                 return self._by_values(call, error)
-        if call.known and (plan is None or all_small(plan)):
+        if call.known and (plan is None or all_small(plan, most_elements(call))):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
                 return self._bounded(call, self._real(call))
         if plan is None:
@@ -113,7 +114,16 @@ class KernelResults:
             known = decided(call, plan)
             if known is not None:
                 return self._wrap(known, call, [])
-        return self.replay(plan, call)
+        return self._finite(plan, call)
+
+    def _finite(self, plan: Plan, call: Call) -> Any:
+        """What is planned, with its values where it asks if numbers are finite: all are."""
+        result = self.replay(plan, call)
+        if isinstance(plan, Spec | Same) and isinstance(result, DeviceTensor):
+            mask = taken_as_finite(call, result.spec)
+            if mask is not None:
+                return self._refreshed(result, mask)
+        return result
 
     def _by_values(self, call: Call, error: Exception) -> Any:
         """Run for real what shapes alone do not tell, as the classes of ``one_hot``."""
@@ -213,14 +223,17 @@ class KernelResults:
                 if value is result and _crosses(tensor, call):
                     result = value.clone()
                 elif value is result:
-                    return self._refreshed(tensor, value)
+                    written = any(map(is_made_up, call.tensors))
+                    return self._refreshed(
+                        tensor, value.as_subclass(HostCopy) if written else value
+                    )
             if call.device is not None and call.device.type == "cpu":
                 return result
             if result.layout in SPARSE and self.follows_sparse:
                 return sparse_tensor(result, self._device)
             require_strides(result, call.func.name())
             spec = Spec.like(result)
-            keep = result.device.type == "cpu" and small(spec)
+            keep = result.device.type == "cpu" and (small(spec) or is_kept(spec, result))
             kept = result if keep else None
             return device_tensor(spec, kept, self._device, int(result.storage_offset()))
         if isinstance(result, (list, tuple)):
@@ -241,8 +254,9 @@ class KernelResults:
         """A known value, unless it would keep a loop going for too long."""
         ended = self._loops.ended(value)
         if ended is None:
-            if type(value) in _NUMBERS and any(_is_made_up(tensor) for tensor in call.tensors):
-                self._assumed(call, Assumption(lambda: value, taken_to_be(value)))
+            if any(map(is_made_up, call.tensors)) and assumption_for(call) is not None:
+                said = taken_to_be(value) if type(value) in _NUMBERS else ""
+                self._assumed(call, Assumption(lambda: value, said))
             return value
         self._assumed(call, ended)
         return ended.result()
@@ -260,7 +274,7 @@ class KernelResults:
         return self._wrap(result, call, [])
 
 
-def _is_made_up(tensor: Tensor) -> bool:
+def is_made_up(tensor: Tensor) -> bool:
     """Whether its values are there, and depend on data that a trace does not have."""
     return type(value_of(tensor)) is HostCopy
 

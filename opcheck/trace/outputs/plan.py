@@ -149,14 +149,14 @@ def small(spec: Spec) -> bool:
     return spec.numel <= VALUE_LIMIT
 
 
-def all_small(plan: Plan) -> bool:
-    """Whether the values of all outputs are worth keeping."""
+def all_small(plan: Plan, most: int = VALUE_LIMIT) -> bool:
+    """Whether the values of all outputs are worth keeping: none has more elements."""
     match plan:
         case Spec():
-            return small(plan)
+            return plan.numel <= most
         case Same(_, spec) | View(_, spec):
-            return small(spec)
+            return spec.numel <= most
         case list():
-            return all(all_small(item) for item in plan)
+            return all(all_small(item, most) for item in plan)
         case Constant():
             return True

@@ -221,7 +221,8 @@ def _index(call: Call) -> Assumption | None:
     masks = [t for t in call.args[1] if isinstance(t, Tensor) and t.dtype in _MASKS]
     if not masks:
         return None
-    known = all(_known(mask) is not None for mask in masks)
+    found = [_known(mask) for mask in masks]
+    known = all(mask is not None and type(mask) is not HostCopy for mask in found)
     return Assumption(lambda: _indexed(call), holds=known)
 
 

@@ -19,7 +19,7 @@ from opcheck.source.building.after_import import after_import
 _QUANTISED = "quantization_config"
 _PLACED = ("auto", "balanced", "balanced_low_0", "sequential")
 """Values of ``device_map`` that leave it to accelerate, which begins with the first device."""
-_OF_HUB = (
+OF_HUB = (
     *("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder"),
     *("proxies", "trust_remote_code", "code_revision"),
 )
@@ -30,6 +30,8 @@ _OF_LOADING = (
     *("state_dict", "weights_only", "key_mapping", "adapter_kwargs", "offload_state_dict"),
 )
 """Arguments that say how weights are loaded."""
+_OF_NO_FILE = "'NoneType' object has no attribute 'endswith'"
+"""What transformers 4 comes to where no file is found and none could be looked for."""
 Make = Callable[[Any, Any, dict[str, Any]], Any]
 
 
@@ -60,8 +62,9 @@ def _change(owner: Any, make: Make) -> None:
     def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return original(cls, *args, **kwargs)
-        except OSError:
-            if has_network() or kwargs.get(_QUANTISED) is not None:
+        except (OSError, AttributeError) as error:
+            other = not isinstance(error, OSError) and _OF_NO_FILE not in str(error)
+            if other or has_network() or kwargs.get(_QUANTISED) is not None:
                 raise
             given = {**dict(zip(takes[1:], args, strict=False)), **kwargs}
             name = given.pop(takes[1], None)
@@ -98,8 +101,8 @@ class _MakeTransformers:
         config, more = given.get("config"), {}
         try:
             if not hasattr(config, "to_dict"):
-                where = {key: given[key] for key in _OF_HUB if key in given}
-                asked = {k: v for k, v in given.items() if k not in (*_OF_HUB, *_OF_LOADING)}
+                where = {key: given[key] for key in OF_HUB if key in given}
+                asked = {k: v for k, v in given.items() if k not in (*OF_HUB, *_OF_LOADING)}
                 config, more = cls.config_class.from_pretrained(
                     config or name, return_unused_kwargs=True, **where, **asked
                 )
@@ -117,7 +120,10 @@ class _MakeTransformers:
     def _initialised(self) -> AbstractContextManager[None]:
         if self._values:
             return nullcontext()
-        from transformers.initialization import no_init_weights
+        try:
+            from transformers.initialization import no_init_weights
+        except ImportError:  # transformers 4
+            from transformers.modeling_utils import no_init_weights
 
         left: AbstractContextManager[None] = no_init_weights()
         return left
@@ -125,7 +131,7 @@ class _MakeTransformers:
 
 def _make_diffusers(cls: Any, name: Any, given: dict[str, Any]) -> Any:
     """Make a model of diffusers by its config; None where that is not here, or is quantised."""
-    where = {key: given[key] for key in _OF_HUB if key in given}
+    where = {key: given[key] for key in OF_HUB if key in given}
     try:
         config = cls.load_config(name, **where)
     except OSError:
