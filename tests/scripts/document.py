@@ -63,8 +63,8 @@ alone: its folder is afterwards as it was. *not run*: not yet seen on that vendo
 
 {table}
 
-run_clm on Cambricon: Transformers asks for the version of torch, which is the one here, and hands
-attention an argument that torch 2.4 there lacks; with that torch it would not.
+run_clm on Cambricon: this release of Transformers needs torch 2.6, and hands attention an argument
+that torch 2.4 there lacks.
 
 {public}
 """
