@@ -17,7 +17,7 @@ from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.memory import allocated, pinning
-from opcheck.emulate.patches import optimizer_noticed, printable, printed, set_until
+from opcheck.emulate.patches import as_cuda, optimizer_noticed, printable, printed, set_until
 from opcheck.emulate.refusals import closed, layouts_refused
 from opcheck.emulate.registration import registered
 from opcheck.emulate.supported import require_emulated
@@ -113,6 +113,7 @@ class Emulator:
         *,
         values: bool = True,
         stop: bool = True,
+        as_cuda: bool = False,
         confidence: Confidence | str = Confidence.LOW,
         databases: Sequence[str | Path] = (),
         shims: Sequence[str | Path] = (),
@@ -124,6 +125,8 @@ class Emulator:
             values: compute on the host; else follow only dtypes, shapes and strides, which takes
                 no memory for weights.
             stop: raise where the device refuses a call; else note it and go on.
+            as_cuda: take ``cuda`` for the device inside the block, and the functions of
+                ``torch.cuda`` for its own, as the vendor's transfer module does.
             confidence: the least sure condition that refuses a call: ``"high"`` leaves out what
                 only a document says.
             databases: folders of overlays, as ``--db`` takes them; the last one holds.
@@ -139,6 +142,7 @@ class Emulator:
         self.values = values
         """Whether the device computes."""
         self._stop = stop
+        self._as_cuda = as_cuda
         self._least = _confidence(confidence)
         self._shims = tuple(shims)
         self._undo = ExitStack()
@@ -265,6 +269,8 @@ class Emulator:
         self._undo.enter_context(listening(device.met_launch))
         self._undo.enter_context(optimizer_noticed(device.record))
         self._undo.enter_context(shimmed(self._shims))
+        if self._as_cuda:
+            self._undo.enter_context(as_cuda(made))
         return made
 
     def __copy__(self) -> Self:

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+import opcheck
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.session import Emulator
 
@@ -32,6 +33,17 @@ def test_functions_of_torch_cuda_take_its_devices() -> None:
             torch.cuda.set_device("cuda:1")
     with Emulator("ascend-910b") as device, pytest.raises(ValueError, match="Expected a npu"):
         torch.npu.set_device("cuda:0")  # type: ignore[attr-defined]  # the device's own module
+
+
+def test_the_device_opened_by_the_library_is_taken_for_cuda_where_that_is_asked_for() -> None:
+    available = torch.cuda.is_available()
+    with opcheck.emulate("ascend-910b", as_cuda=True) as device:
+        assert torch.cuda.is_available()
+        x = torch.ones(2).cuda() + torch.ones(2, device="cuda:0")
+        assert (x.device, x.is_cuda, x.tolist()) == (device, True, [2, 2])
+    assert torch.cuda.is_available() == available
+    with opcheck.emulate("ascend-910b") as device:
+        assert not torch.ones(2, device=device).is_cuda
 
 
 @pytest.mark.parametrize("named", ["npu", "npu:0"])
