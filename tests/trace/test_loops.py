@@ -106,6 +106,44 @@ def test_a_length_that_is_known_ends_a_loop_whatever_the_tokens_are() -> None:
     assert counts["aten::argmax"] == 8 - 3
 
 
+class Until(nn.Module):
+    """Has loops that go on while something is true, or as long as it is not."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        while x.sum() > 0:
+            x = torch.special.i0(x)
+        while not (x > 0).all():
+            x = torch.special.i1(x)
+        done = False
+        while self.goes_on(done):
+            x = torch.special.i0e(x)
+            done = not self.open(x)
+        for _ in range(9):
+            x = torch.special.i1e(x)
+            if not x.isnan().any() and not (x > 1).all():
+                break
+        return x
+
+    def goes_on(self, done: bool) -> bool:
+        return not done
+
+    def open(self, x: Tensor) -> Tensor:
+        return (x > 0).any()
+
+
+def test_what_a_loop_does_is_seen_whose_end_is_not_known() -> None:
+    counts, gaps = told(Until(), torch.ones(300, 300))
+    for name in ("i0", "i1", "i0e"):
+        assert ROUNDS - 4 < counts[f"aten::special_{name}"] <= ROUNDS + 1
+    assert counts["aten::special_i1e"] == 9
+    assert {gap.partition("; ")[2] for gap in gaps} == {
+        "it is taken to be True here",
+        "it is taken to be False here",
+        "after 64 times, so that a loop ends, it is taken to be False here",
+        "after 64 times, so that a loop ends, it is taken to be True here",
+    }
+
+
 def test_what_is_read_in_a_loop_for_its_test_ends_it() -> None:
     ids = torch.zeros(2, 3, dtype=torch.int64)
     counts, gaps = told(Checked(4, longest=100_000).to("meta"), ids)

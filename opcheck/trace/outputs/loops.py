@@ -1,17 +1,23 @@
 """Loops that go on until a value says otherwise that a trace does not have - they are ended."""
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from types import FrameType
 from typing import Any
 
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.call_site import is_internal
-from opcheck.trace.outputs.unknown import Assumption, UnknownResult
+from opcheck.trace.outputs.unknown import Assumption, UnknownResult, taken_to_be
 
+_LEAVES = (ast.Break, ast.Return, ast.Raise)
+"""Statements that leave a loop."""
+_SAYS_THAT_IT_IS_OVER = re.compile("finish|done|stop|complete|converge")
+"""In the name of what a function is given that says whether a loop goes on: it does while false."""
 _FRAMES = 4
 """How many callers may stand between the line that reads a value and the loop that asks."""
 
@@ -67,9 +73,59 @@ def _ends(loop: ast.While | ast.For) -> Iterator[ast.expr]:
     if isinstance(loop, ast.While):
         yield loop.test
     for inner in ast.walk(loop):
-        leaves = (ast.Break, ast.Return, ast.Raise)
-        if isinstance(inner, ast.If) and any(isinstance(n, leaves) for n in ast.walk(inner)):
+        if isinstance(inner, ast.If) and any(isinstance(n, _LEAVES) for n in ast.walk(inner)):
             yield inner.test
+
+
+def goes_on_while_true() -> bool:
+    """Whether a loop goes on where the value that is read now is true, and ends where not."""
+    frame = _innermost()
+    return frame is not None and frame.f_lineno in _goes_on(frame.f_code.co_filename)
+
+
+@cache
+def _goes_on(file: str) -> frozenset[int]:
+    """Lines of a file that read what is true as long as a loop goes on."""
+    try:
+        tree = ast.parse(read_bytes(file, MOST_SOURCE_BYTES))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    wanted: dict[int, set[bool]] = {}
+    for loop in ast.walk(tree):
+        if isinstance(loop, (ast.While, ast.For)):
+            for part, truth in _wanted(loop):
+                for line in range(part.lineno, (part.end_lineno or part.lineno) + 1):
+                    wanted.setdefault(line, set()).add(truth)
+    return frozenset(line for line, truths in wanted.items() if truths == {True})
+
+
+def _wanted(loop: ast.While | ast.For) -> Iterator[tuple[ast.expr, bool]]:
+    """Parts of what a loop asks, with the truth for which it goes on; names as they are set."""
+    asked = [*_truths(loop.test, True)] if isinstance(loop, ast.While) else []
+    for part, _ in [*asked]:
+        given = [arg for arg in getattr(part, "args", ()) if isinstance(arg, ast.Name)]
+        asked += [(arg, False) for arg in given if _SAYS_THAT_IT_IS_OVER.search(arg.id)]
+    for inner in ast.walk(loop):
+        if isinstance(inner, ast.If) and isinstance(inner.body[-1], _LEAVES):
+            asked += _truths(inner.test, False)
+    names = {part.id: truth for part, truth in asked if isinstance(part, ast.Name)}
+    for inner in ast.walk(loop):
+        if isinstance(inner, ast.Assign):
+            for target in inner.targets:
+                if isinstance(target, ast.Name) and target.id in names:
+                    asked += _truths(inner.value, names[target.id])
+    yield from asked
+
+
+def _truths(test: ast.expr, truth: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """The parts of a test that are read each by itself, and what they are where it is ``truth``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _truths(test.operand, not truth)
+    elif isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _truths(value, truth)
+    else:
+        yield test, truth
 
 
 Reader = tuple[str, int, int]
@@ -89,11 +145,15 @@ class Loops:
     def broken(self, assumption: Assumption) -> Assumption:
         """The assumption for what is read now: the other answer where a line asks too often.
 
+        What a loop goes on for is assumed to be so: what it does is seen.
+
         Raises:
             Unseen: it asks on and on, whatever it is told.
         """
         if not assumption.steers:
             return assumption
+        if assumption.result() is False and goes_on_while_true():
+            assumption = Assumption(lambda: True, taken_to_be(True))
         return _changed(assumption.result()) if self._asks_again() else assumption
 
     def ended(self, value: Any) -> Assumption | None:
@@ -129,12 +189,18 @@ def _reader() -> Reader:
 
     Layers of one kind read at the same line; a loop reads for the same object again and again.
     """
-    frame: Any = sys._getframe(1)
-    while frame is not None and is_internal(frame.f_code):
-        frame = frame.f_back
+    frame: Any = _innermost()
     if frame is None:
         return "", 0, 0
     file, line = frame.f_code.co_filename, frame.f_lineno
     while frame is not None and (is_internal(frame.f_code) or "self" not in frame.f_locals):
         frame = frame.f_back
     return file, line, 0 if frame is None else id(frame.f_locals["self"])
+
+
+def _innermost() -> FrameType | None:
+    """The innermost frame that is neither torch's nor ours."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_internal(frame.f_code):
+        frame = frame.f_back
+    return frame
