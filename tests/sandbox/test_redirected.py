@@ -11,6 +11,7 @@ import pytest
 from opcheck.sandbox.limits.overlay import written
 
 ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
 BEGINS = """\
 import json, os, sys
 from opcheck.sandbox.child.redirected import redirect
@@ -25,7 +26,7 @@ def done(folder: Path, aside: Path, code: str) -> object:
     aside.mkdir()
     ended = subprocess.run(
         [sys.executable, "-c", BEGINS + code, str(folder), str(aside)],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False, env=ENVIRONMENT,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
@@ -223,7 +224,7 @@ print(json.dumps([sorted(os.listdir(".")), tarfile.open("a.tar").getnames(),
     aside.mkdir()
     ended = subprocess.run(
         [sys.executable, "-c", before + BEGINS + code, str(folder), str(aside)],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False, env=ENVIRONMENT,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     made = ["a.tar", "a.zip", "bz2", "gzip", "log.db"]
