@@ -34,7 +34,14 @@ from opcheck.errors import EmulationError
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import SCRIPT, ModelInfo
-from opcheck.model.script import Ending, Frame, ScriptRequest, ScriptRun, ScriptSpec
+from opcheck.model.script import (
+    ENDED_WELL,
+    Ending,
+    Frame,
+    ScriptRequest,
+    ScriptRun,
+    ScriptSpec,
+)
 from opcheck.model.target import Target
 from opcheck.model.trace import Phase
 from opcheck.source.user_code import is_users, shown
@@ -221,7 +228,7 @@ def _said(
     emulation = replace(
         with_what_was_asked(begun, emulator),
         mode=mode_of(trains=trained),
-        finished=ending in (Ending.RETURNED, Ending.ENOUGH),
+        finished=ending in ENDED_WELL,
         error=text,
         error_site=place if place and place.file else None,
         error_source=frames[-1].source if frames else "",

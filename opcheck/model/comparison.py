@@ -122,7 +122,7 @@ class Comparison(Struct, frozen=True):
     seeded: bool = True
     """Whether the script itself seeds torch's random numbers; else both runs began alike."""
     cpu_error: str = ""
-    """What ended the run on the CPU early; "": it came as far as was asked for."""
+    """What ended the run on the CPU early; "": it came as far as it was to come."""
 
     @property
     def agreeing(self) -> int:

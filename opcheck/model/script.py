@@ -187,7 +187,7 @@ class Ending(StrEnum):
 
 
 ENDED_WELL = (Ending.RETURNED, Ending.ENOUGH)
-"""Ends of a script that came as far as was asked for."""
+"""Ends of a script that came as far as it was to come."""
 
 
 class Write(Struct, frozen=True, order=True):
@@ -258,9 +258,9 @@ class ScriptRun(Shown, frozen=True):
     plan: tuple[Finding, ...] | None = None
     """The calls that the device did not take, with a way for each; None unless asked for."""
     outputs: Outputs | None = None
-    """What the run gave, until it is compared; None unless asked for."""
+    """What the run gave, until it is compared; None unless that is requested."""
     comparison: Comparison | None = None
-    """The run compared with one on the CPU; None unless asked for."""
+    """The run compared with one on the CPU; None unless that is requested."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The user's own files whose code was imported -> digest."""
 

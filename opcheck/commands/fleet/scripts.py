@@ -7,13 +7,20 @@ from dataclasses import dataclass, field
 from opcheck.commands.fleet.blockers import VARIES, cause_of
 from opcheck.commands.fleet.engine import ATTEMPTS
 from opcheck.commands.fleet.traces import stored_run
-from opcheck.commands.fleet.values import Blocker, Cause, Ending, Job, Outcome, TargetResult
+from opcheck.commands.fleet.values import (
+    Blocker,
+    Cause,
+    Ending,
+    Job,
+    Outcome,
+    TargetResult,
+    target_result,
+)
 from opcheck.commands.run import answer
 from opcheck.errors import OpcheckError, Stop
 from opcheck.lang.sentence import Sentence
 from opcheck.model.report import SCRIPT, Finding, Place, Report, TargetReport
-from opcheck.model.script import Ending as ScriptEnding
-from opcheck.model.script import PartialRunError, ScriptRequest, ScriptRun
+from opcheck.model.script import ENDED_WELL, PartialRunError, ScriptRequest, ScriptRun
 from opcheck.model.trace import RUN_ENDED
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.script_report import report_of_script
@@ -24,7 +31,6 @@ _ENDINGS: Mapping[Stop, Ending] = {
     Stop.KILLED: Ending.CRASHED,
     Stop.ENDED: Ending.CRASHED,
 }
-_WELL = (ScriptEnding.RETURNED, ScriptEnding.ENOUGH)
 
 
 def ending_of(error: OpcheckError) -> Ending:
@@ -55,7 +61,7 @@ def _failed(job: Job, error: OpcheckError) -> Outcome:
 
 
 def _outcome(job: Job, found: ScriptRun) -> Outcome:
-    if found.ending in _WELL:
+    if found.ending in ENDED_WELL:
         if found.used:
             return _with_run(job, found, Ending.SCANNED)
         reason = Sentence("never used the device")
@@ -95,21 +101,8 @@ def _with_run(
 
 
 def _result(report: Report, found: TargetReport) -> TargetResult:
-    figures = found.summary
-    met = [verdict for verdict, count in figures.calls.items() if count]
-    if figures.runs is None:
-        met.append(Verdict.UNKNOWN)
-    return TargetResult(
-        target=found.target,
-        database_digest=found.database_digest,
-        verdict=max(met, key=lambda verdict: verdict.rank, default=Verdict.UNKNOWN),
-        runs=figures.runs,
-        support_rate=figures.support_rate,
-        operators=figures.operators,
-        calls=figures.calls,
-        islands=figures.islands,
-        fallback_bytes=figures.fallback_bytes,
-        blockers=_blockers(found.findings),
+    return target_result(
+        found.target, found.database_digest, found.summary, _blockers(found.findings)
     )
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from opcheck.model.report import Summary
 from opcheck.model.request import ScanRequest
 from opcheck.model.script import ScriptRequest
 from opcheck.model.target import TargetSpec
@@ -148,6 +149,27 @@ class TargetResult(Struct, frozen=True):
     blockers: tuple[Blocker, ...]
     """Worst first, then by overload and code. A model runs once all that are unsupported or unknown
     are gone, and runs on the device alone once all are."""
+
+
+def target_result(
+    target: str, database_digest: str, figures: Summary, blockers: tuple[Blocker, ...]
+) -> TargetResult:
+    """How a model fares on ``target``, ``str(Target)``, by the figures of its calls there."""
+    met = [verdict for verdict, count in figures.calls.items() if count]
+    if figures.runs is None:
+        met.append(Verdict.UNKNOWN)
+    return TargetResult(
+        target=target,
+        database_digest=database_digest,
+        verdict=max(met, key=lambda verdict: verdict.rank, default=Verdict.UNKNOWN),
+        runs=figures.runs,
+        support_rate=figures.support_rate,
+        operators=figures.operators,
+        calls=figures.calls,
+        islands=figures.islands,
+        fallback_bytes=figures.fallback_bytes,
+        blockers=blockers,
+    )
 
 
 class Outcome(Struct, frozen=True):

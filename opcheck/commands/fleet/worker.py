@@ -23,7 +23,7 @@ from opcheck.commands.fleet.blockers import blockers
 from opcheck.commands.fleet.engine import ATTEMPTS, Setup
 from opcheck.commands.fleet.scripts import ending_of, script_outcome
 from opcheck.commands.fleet.traces import casts_of, has_autocast, restored, stored
-from opcheck.commands.fleet.values import Done, Ending, Job, Outcome, TargetResult
+from opcheck.commands.fleet.values import Done, Ending, Job, Outcome, TargetResult, target_result
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, Stop
@@ -32,7 +32,6 @@ from opcheck.model.codec import from_json, to_json
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Trace
-from opcheck.model.verdict import Verdict
 from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResult
 from opcheck.pipeline.reports import graph_digest, nothing_called
 from opcheck.resolve.findings import summary
@@ -177,21 +176,8 @@ def _failed(error: OpcheckError, until_then: Outcome) -> Outcome:
 def _held(trace: Trace, matrix: SupportMatrix) -> TargetResult:
     """One trace compared with one target."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
-    figures = summary(trace, walk)
-    met = [verdict for verdict, count in figures.calls.items() if count]
-    if figures.runs is None:
-        met.append(Verdict.UNKNOWN)
-    return TargetResult(
-        target=str(matrix.target),
-        database_digest=matrix.database_digest,
-        verdict=max(met, key=lambda verdict: verdict.rank, default=Verdict.UNKNOWN),
-        runs=figures.runs,
-        support_rate=figures.support_rate,
-        operators=figures.operators,
-        calls=figures.calls,
-        islands=figures.islands,
-        fallback_bytes=figures.fallback_bytes,
-        blockers=blockers(trace, walk),
+    return target_result(
+        str(matrix.target), matrix.database_digest, summary(trace, walk), blockers(trace, walk)
     )
 
 

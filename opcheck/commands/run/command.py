@@ -15,8 +15,8 @@ from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
+    ENDED_WELL,
     Data,
-    Ending,
     PartialRunError,
     ScriptRequest,
     ScriptRun,
@@ -227,5 +227,5 @@ def _exit_code(request: ScriptRequest, found: ScriptRun) -> ExitCode:
     """GATE where the device was to refuse and did, MODEL where the script shows nothing of it."""
     if request.stop and found.emulation.refusals:
         return ExitCode.GATE
-    ended_well = found.ending in (Ending.RETURNED, Ending.ENOUGH)
+    ended_well = found.ending in ENDED_WELL
     return ExitCode.PASS if ended_well and found.used else ExitCode.MODEL

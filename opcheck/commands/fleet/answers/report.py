@@ -99,7 +99,7 @@ class Reports:
         return self._held(row)
 
     def _ran(self, name: str, rows: Sequence[sqlite3.Row]) -> Report:
-        """The runs of one script, those of its targets that are asked for, as one report."""
+        """The runs of one script, those of its targets that were named, as one report."""
         asked = {target.target for target in self._asked}
         mine = [row for row in rows if row["of_target"] in asked]
         try:
