@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 Change = Callable[[ModuleType], None]
 _waiting: dict[str, list[Change]] = {}
+_REPLACED = "_opcheck_replaced"
 
 
 def after_import(name: str, change: Change) -> None:
@@ -26,6 +28,19 @@ def after_import(name: str, change: Change) -> None:
         changes.append(change)
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+def replace_once(owner: Any, name: str, made: Callable[[Any], Any]) -> None:
+    """Have what ``made`` makes of a function of a module or class be there in its place.
+
+    Nothing is done where there is none, or where that was done before.
+    """
+    original = vars(owner).get(name)
+    if original is None or hasattr(original, _REPLACED):
+        return
+    function = made(original)
+    setattr(function, _REPLACED, True)
+    setattr(owner, name, function)
 
 
 class _Loader(Loader):

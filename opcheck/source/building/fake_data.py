@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building.after_import import after_import
+from opcheck.source.building.after_import import after_import, replace_once
 
 _CLASSES = 10
 _FOLDER_IMAGES = 1_000
@@ -22,7 +22,6 @@ _OTHERS = (
     *("Imagenette", "OxfordIIITPet", "PCAM", "StanfordCars", "SUN397"),
 )
 """Data sets that open one file for each image, and give it with the number of its class."""
-_CHANGED = "_opcheck_fake"
 Fill = Callable[[Any, bool], None]
 _wanted: dict[str, bool] = {}
 """Data sets that were not here, by the names of their classes; whether others stand for them."""
@@ -52,26 +51,25 @@ def notes() -> tuple[str, ...]:
 
 
 def _change(owner: type, base: Any, fill: Fill, *, fake: bool) -> None:
-    original: Any = vars(owner).get("__init__")
-    if original is None or hasattr(original, _CHANGED):
-        return
-    takes = signature(original)
+    def made(original: Any) -> Any:
+        takes = signature(original)
 
-    @wraps(original)
-    def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            original(self, *args, **kwargs)
-        except (OSError, RuntimeError):
-            _wanted[type(self).__name__] = fake
-            if not fake:
-                raise
-            given = _given(takes.bind(self, *args, **kwargs).arguments)
-            names = ("root", "transforms", "transform", "target_transform")
-            base.__init__(self, **{name: given[name] for name in names if name in given})
-            fill(self, bool(given.get("train", given.get("split", "train") == "train")))
+        @wraps(original)
+        def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+            try:
+                original(self, *args, **kwargs)
+            except (OSError, RuntimeError):
+                _wanted[type(self).__name__] = fake
+                if not fake:
+                    raise
+                given = _given(takes.bind(self, *args, **kwargs).arguments)
+                names = ("root", "transforms", "transform", "target_transform")
+                base.__init__(self, **{name: given[name] for name in names if name in given})
+                fill(self, bool(given.get("train", given.get("split", "train") == "train")))
 
-    setattr(initialise, _CHANGED, True)
-    owner.__init__ = initialise  # type: ignore[misc]
+        return initialise
+
+    replace_once(owner, "__init__", made)
 
 
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.absent_weights.huggingface import OF_HUB
-from opcheck.source.building.after_import import after_import
+from opcheck.source.building.after_import import after_import, replace_once
 
 _ROBERTA = {
     "model_type": "roberta", "vocab_size": 50265, "max_position_embeddings": 514,
@@ -64,7 +64,6 @@ _PLACES: Mapping[str, Mapping[str, int]] = {
 """Where the special tokens of a type are in its vocabulary, from its end where below zero."""
 _INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 _NAMES = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
-_CHANGED = "_opcheck_fake"
 _said: dict[Sentence, None] = {}
 
 
@@ -95,24 +94,24 @@ def notes() -> tuple[str, ...]:
 
 
 def _change(owner: Any, method: str, stand_in: Callable[[str, dict[str, Any]], Any]) -> None:
-    original = vars(owner)[method].__func__
-    if hasattr(original, _CHANGED):
-        return
+    def made(found_there: Any) -> Any:
+        original = found_there.__func__
 
-    @wraps(original)
-    def call(cls: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
-        given = dict(kwargs)
-        try:
-            result = original(cls, name, *args, **kwargs)
-        except (OSError, TypeError, ValueError):  # the others where it has some or no vocabulary
-            found = stand_in(str(name), given)
-            if found is None:
-                raise
-            return found
-        return stand_in(str(name), given) or result if _is_empty(result) else result
+        @wraps(original)
+        def call(cls: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
+            given = dict(kwargs)
+            try:
+                result = original(cls, name, *args, **kwargs)
+            except (OSError, TypeError, ValueError):  # others where it has some or no vocabulary
+                found = stand_in(str(name), given)
+                if found is None:
+                    raise
+                return found
+            return stand_in(str(name), given) or result if _is_empty(result) else result
 
-    setattr(call, _CHANGED, True)
-    setattr(owner, method, classmethod(call))
+        return classmethod(call)
+
+    replace_once(owner, method, made)
 
 
 def _is_empty(made: Any) -> bool:

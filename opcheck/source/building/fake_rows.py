@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building.after_import import after_import
+from opcheck.source.building.after_import import after_import, replace_once
 from opcheck.source.building.fake_columns import splits_of
 
 _FILES = ("arrow", "audiofolder", "csv", "imagefolder", "json", "parquet", "pandas", "text")
@@ -24,7 +24,6 @@ _UNKNOWN = (
 _METRIC = "the metric {name} is not here: one that gives no figures stands for it"
 _CONFIG = {"load_dataset": "name", "load": "config_name"}
 """What each function calls the configuration that is wanted."""
-_CHANGED = "_opcheck_fake"
 _wanted: dict[str, Sentence] = {}
 """What is to be said of data sets that were not here, by their names."""
 
@@ -51,22 +50,21 @@ def prepare(*, fake: bool) -> None:
 
 def _change(name: str, stand_in: Callable[..., Any], module: ModuleType) -> None:
     """Have a function of a module give what stands for what it does not find, if anything."""
-    original: Any = vars(module)[name]
-    if hasattr(original, _CHANGED):
-        return
 
-    @wraps(original)
-    def load(path: str, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return original(path, *args, **kwargs)
-        except OSError:
-            found = stand_in(path, args[0] if args else kwargs.get(_CONFIG[name]), kwargs)
-            if found is None:
-                raise
-            return found
+    def made(original: Any) -> Any:
+        @wraps(original)
+        def load(path: str, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(path, *args, **kwargs)
+            except OSError:
+                found = stand_in(path, args[0] if args else kwargs.get(_CONFIG[name]), kwargs)
+                if found is None:
+                    raise
+                return found
 
-    setattr(load, _CHANGED, True)
-    setattr(module, name, load)
+        return load
+
+    replace_once(module, name, made)
 
 
 class _Metric:
@@ -88,7 +86,7 @@ def notes() -> tuple[str, ...]:
 
 
 def _stand_in(path: str, config: str | None, given: Mapping[str, Any], *, fake: bool) -> Any:
-    """What stands for a data set, as it was asked for; None where nothing does."""
+    """What stands for a data set, as it was requested; None where nothing does."""
     name = path if config is None else f"{path}/{config}"
     splits = splits_of(path, config)
     if splits is None or not fake:
@@ -109,7 +107,7 @@ def _stand_in(path: str, config: str | None, given: Mapping[str, Any], *, fake: 
 
 
 def _chosen(splits: Mapping[str, Any], split: Any) -> Any:
-    """The splits that are asked for: ``train[:10%]+test``, a list of them, or None for all."""
+    """The splits that are requested: ``train[:10%]+test``, a list of them, or None for all."""
     import datasets
 
     if split is None:

@@ -10,11 +10,10 @@ from types import ModuleType
 from typing import Any
 
 from opcheck.lang.sentence import Sentence
-from opcheck.source.building.after_import import after_import
+from opcheck.source.building.after_import import after_import, replace_once
 
 _FUNCTIONS = ("cached_files", "cached_file")
 """What finds files; transformers before 4.50 has the second alone, which asks for one."""
-_CHANGED = "_opcheck_noted"
 _wanted: dict[str, str] = {}
 """The first file that was wanted of each repository or folder."""
 
@@ -24,26 +23,26 @@ def prepare() -> None:
 
     def change(module: ModuleType) -> None:
         name = next((name for name in _FUNCTIONS if name in vars(module)), "")
-        original: Any = getattr(module, name, None)
-        if original is None or hasattr(original, _CHANGED):
-            return
-
-        takes = signature(original)
-
-        @wraps(original)
-        def cached(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return original(*args, **kwargs)
-            except OSError:
-                given = takes.bind_partial(*args, **kwargs).args
-                files = [given[1]] if isinstance(given[1], str) else given[1]
-                _wanted.setdefault(str(given[0]), ", ".join(map(str, files)))
-                raise
-
-        setattr(cached, _CHANGED, True)
-        setattr(module, name, cached)
+        replace_once(module, name, _noting)
 
     after_import("transformers.utils.hub", change)
+
+
+def _noting(original: Any) -> Any:
+    """A function that finds files, with what it does not find noted."""
+    takes = signature(original)
+
+    @wraps(original)
+    def cached(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except OSError:
+            given = takes.bind_partial(*args, **kwargs).args
+            files = [given[1]] if isinstance(given[1], str) else given[1]
+            _wanted.setdefault(str(given[0]), ", ".join(map(str, files)))
+            raise
+
+    return cached
 
 
 def notes(said: Collection[str]) -> tuple[str, ...]:
