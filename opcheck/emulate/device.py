@@ -28,7 +28,7 @@ from opcheck.model.emulation import Site
 from opcheck.model.launches import KernelCode
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
-from opcheck.model.trace import COMPILED_CODE, KERNEL_NOT_RUN, Compilation, Gap
+from opcheck.model.trace import COMPILED_CODE, KERNEL_NOT_RUN, Compilation, Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import kernels
 from opcheck.resolve import resolution as codes
@@ -362,10 +362,9 @@ class Device:
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:
             self.assumed = True
-            backward = torch._C._current_graph_task_id() != -1
             self.note_at(
                 "reads a value that depends on data in a backward pass; {said} here"
-                if backward
+                if self.record.now is Phase.BACKWARD
                 else "reads a value that depends on data; {said} here",
                 "reads a value that depends on data at {text}; {said} here",
                 assumption.text,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.lang.sentence import Sentence
@@ -32,31 +32,54 @@ def decides_a_loop() -> bool:
     while frame is not None and seen < _FRAMES:
         code = frame.f_code
         if not is_internal(code):
-            tests = _tests(code.co_filename)
-            if tests is None or frame.f_lineno in tests:
+            lines = _lines_of(code.co_filename)
+            if lines is None or frame.f_lineno in lines.ending:
                 return True
             seen += 1
         frame = frame.f_back
     return False
 
 
-@cache
-def _tests(file: str) -> frozenset[int] | None:
-    """Lines of a file that hold the test of a ``while``, or of an ``if`` that leaves a loop.
+def goes_on_while_true() -> bool:
+    """Whether a loop goes on where the value that is read now is true, and ends where not."""
+    frame = _innermost()
+    lines = None if frame is None else _lines_of(frame.f_code.co_filename)
+    return frame is not None and lines is not None and frame.f_lineno in lines.going_on
 
-    And those in the loop that set a name of its test: ``done = check(x)``.
-    """
+
+class _Lines(NamedTuple):
+    """Lines of a file that say how long its loops go on."""
+
+    ending: frozenset[int]
+    """The test of a ``while``, or of an ``if`` that leaves a loop, and those in the loop that set a
+    name of its test: ``done = check(x)``."""
+    going_on: frozenset[int]
+    """Those that read what is true as long as a loop goes on."""
+
+
+@cache
+def _lines_of(file: str) -> _Lines | None:
+    """The lines of a file; None where no source tells."""
     try:
         tree = ast.parse(read_bytes(file, MOST_SOURCE_BYTES))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
-    lines: set[int] = set()
+    ending: set[int] = set()
+    wanted: dict[int, set[bool]] = {}
     for loop in ast.walk(tree):
         if isinstance(loop, (ast.While, ast.For)):
             tests = [*_ends(loop)]
             for test in (*tests, *_set_for(tests, loop)):
-                lines.update(range(test.lineno, (test.end_lineno or test.lineno) + 1))
-    return frozenset(lines)
+                ending.update(_lines(test))
+            for part, truth in _wanted(loop):
+                for line in _lines(part):
+                    wanted.setdefault(line, set()).add(truth)
+    going_on = (line for line, truths in wanted.items() if truths == {True})
+    return _Lines(frozenset(ending), frozenset(going_on))
+
+
+def _lines(part: ast.expr) -> range:
+    return range(part.lineno, (part.end_lineno or part.lineno) + 1)
 
 
 def _set_for(tests: Sequence[ast.expr], loop: ast.While | ast.For) -> Iterator[ast.expr]:
@@ -75,28 +98,6 @@ def _ends(loop: ast.While | ast.For) -> Iterator[ast.expr]:
     for inner in ast.walk(loop):
         if isinstance(inner, ast.If) and any(isinstance(n, _LEAVES) for n in ast.walk(inner)):
             yield inner.test
-
-
-def goes_on_while_true() -> bool:
-    """Whether a loop goes on where the value that is read now is true, and ends where not."""
-    frame = _innermost()
-    return frame is not None and frame.f_lineno in _goes_on(frame.f_code.co_filename)
-
-
-@cache
-def _goes_on(file: str) -> frozenset[int]:
-    """Lines of a file that read what is true as long as a loop goes on."""
-    try:
-        tree = ast.parse(read_bytes(file, MOST_SOURCE_BYTES))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    wanted: dict[int, set[bool]] = {}
-    for loop in ast.walk(tree):
-        if isinstance(loop, (ast.While, ast.For)):
-            for part, truth in _wanted(loop):
-                for line in range(part.lineno, (part.end_lineno or part.lineno) + 1):
-                    wanted.setdefault(line, set()).add(truth)
-    return frozenset(line for line, truths in wanted.items() if truths == {True})
 
 
 def _wanted(loop: ast.While | ast.For) -> Iterator[tuple[ast.expr, bool]]:
