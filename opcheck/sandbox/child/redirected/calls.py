@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -216,18 +217,15 @@ class Calls:
         return None if self._tree.at(real) is None else real
 
 
-class _named:  # noqa: N801  # reads as a statement
-    """Has errors name the path that was given, and not where it leads."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        if isinstance(error, OSError) and error.filename is not None:
-            error.filename, error.filename2 = self._path, None
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Have errors name the path that was given, and not where it leads."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            error.filename, error.filename2 = path, None
+        raise
 
 
 def _copy(src: Path, dst: Path) -> None:

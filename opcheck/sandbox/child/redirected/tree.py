@@ -42,13 +42,6 @@ class Tree:
                 return os.path.join(top, os.path.relpath(path, folder))
         return None
 
-    def origin(self, path: str) -> str:
-        """The path that a file aside stands for; any other path as it is."""
-        for folder, top in self._tops.items():
-            if path == top or path.startswith(top + os.sep):
-                return os.path.normpath(os.path.join(folder, os.path.relpath(path, top)))
-        return path
-
     def real(self, path: str, *, last: bool = True) -> str:
         """The path without links, as this process sees them; ``last``: of its last part, too."""
         done, parts, followed = os.sep, path.split(os.sep)[::-1], 0
