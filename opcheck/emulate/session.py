@@ -14,6 +14,7 @@ from torch.utils import backend_registration
 
 from opcheck.db.by_hand.libraries import FOLDER, Schemas
 from opcheck.db.store import Database
+from opcheck.db.versions import version_key
 from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
@@ -38,6 +39,7 @@ from opcheck.trace.device.generators import generators_of
 from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.tensors import prepare
 from opcheck.trace.running.eager import not_compiled
+from opcheck.trace.running.library_flags import told_of_device, told_of_torch
 from opcheck.trace.running.model_state import forget
 from opcheck.trace.torch_internals.autocast import autocasting
 from opcheck.trace.torch_internals.dispatcher import copied_as_they_are
@@ -271,6 +273,8 @@ class Emulator:
         self._undo.enter_context(listening(device.met_launch))
         self._undo.enter_context(optimizer_noticed(device.record))
         self._undo.enter_context(shimmed(self._shims))
+        self._undo.enter_context(told_of_device(made.type))
+        self._undo.enter_context(told_of_torch(version_key(self._matrix.target.torch)))
         self._undo.enter_context(standing_in(Schemas(Database.open().root / FOLDER)))
         if self._as_cuda:
             self._undo.enter_context(as_cuda(made))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from opcheck.db.store import Database
+from opcheck.db.versions import version_key
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import NodePlan
@@ -34,6 +35,12 @@ class Run(Struct, frozen=True):
     def holds_for(self, target: str) -> bool:
         """Whether its trace is true of a target of this device type."""
         return target in self.targets or not self.targets
+
+    def torch(self, work: DeviceWork) -> tuple[int, ...]:
+        """The torch that all of its targets have, as (2, 7); () where they differ."""
+        targets = self.targets or work.targets
+        found = {version_key(TargetSpec.parse(target).torch) for target in targets}
+        return found.pop() if len(found) == 1 else ()
 
     def of(self, by_target: Mapping[str, T]) -> Mapping[str, T]:
         """The part of a mapping by target that belongs to this run."""
