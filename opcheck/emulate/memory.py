@@ -84,7 +84,9 @@ class Memory:
         self.allocated = 0
         """Bytes of all live storages."""
         self.peak = 0
-        """Most bytes that were live at once."""
+        """Most bytes that were live at once since the program last began to count anew."""
+        self.most = 0
+        """Most bytes that were ever live at once."""
         self._pages = count()
         self._blocks: WeakValueDictionary[int, Block] = WeakValueDictionary()
 
@@ -92,6 +94,7 @@ class Memory:
         """Count ``nbytes`` as allocated, or as given back where negative."""
         self.allocated += nbytes
         self.peak = max(self.peak, self.allocated)
+        self.most = max(self.most, self.allocated)
 
     def adopt(self, host: Tensor) -> Tensor:
         """Give the device tensor whose values are those of ``host``, which it shares."""

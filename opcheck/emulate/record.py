@@ -26,10 +26,13 @@ from opcheck.model.verdict import Verdict
 
 
 class Record:
-    """Counts by overload and phase; ``where`` tells the user's line that is running."""
+    """Counts by overload and phase.
 
-    def __init__(self, where: Callable[[], Site]) -> None:
-        self._where = where
+    ``where`` tells the user's line that is running, ``most`` how many bytes were live at most.
+    """
+
+    def __init__(self, where: Callable[[], Site], most: Callable[[], int]) -> None:
+        self._where, self._most = where, most
         self._tallies = Tallies()
         self.phase: Phase | None = None
         """Set by whoever knows; None: backward is recognised, everything else is forward."""
@@ -50,7 +53,7 @@ class Record:
 
     def kernel_ran(self, op: str) -> None:
         """Count one call that reached a kernel of the device."""
-        self._add(Event(Happened.ASKED, op, self.now))
+        self._add(Event(Happened.ASKED, op, self.now, nbytes=self._most()))
 
     def lacked(self, op: str) -> None:
         """Count one call that found no kernel."""
@@ -101,7 +104,7 @@ class Record:
         A phase that an error left behind, in the middle of an optimizer's step, is forgotten too.
         """
         before = copy(self)
-        vars(self).update(vars(Record(self._where)))
+        vars(self).update(vars(Record(self._where, self._most)))
         return before
 
     @property

@@ -33,6 +33,7 @@ class Tallies:
 
     def __init__(self) -> None:
         self.islands = 0
+        self.memory_peak = 0
         self.notes: dict[str, None] = {}
         self.gaps: dict[Gap, None] = {}
         self._native: Counter[tuple[str, Phase]] = Counter()
@@ -49,6 +50,7 @@ class Tallies:
         match event.kind:
             case Happened.ASKED:
                 self._native[key] += 1
+                self.memory_peak = max(self.memory_peak, event.nbytes)
             case Happened.LACKED:
                 self._missing[key] += 1
             case Happened.STAYED:

@@ -56,6 +56,7 @@ class Event(Struct, frozen=True):
     text: str = ""
     """The error of a refusal, or the sentence of a note."""
     nbytes: int = 0
+    """Bytes that crossed; of ASKED, the most that were live at once until then."""
     by_condition: bool = False
     """Whether a condition refuses it, and not the lack of a kernel."""
     verdict: Verdict = Verdict.NATIVE
@@ -221,6 +222,8 @@ class Emulation(Shown, frozen=True):
     """The line of source at ``error_site``; "" where it cannot be read."""
     gaps: tuple[Gap, ...] = ()
     """What the run could not show: it counts as unknown."""
+    memory_peak: int = 0
+    """Most bytes of tensors that were live on the device at once; 0 where there were none."""
 
     @property
     def runs(self) -> bool | None:

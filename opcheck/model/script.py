@@ -220,6 +220,13 @@ class Fact(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
+class ChipMemory(Struct, frozen=True):
+    """Bytes that products with one chip have, as far as somebody has said."""
+
+    least: int
+    most: int
+
+
 class Basis(Struct, frozen=True):
     """What the answer rests on in the database."""
 
@@ -231,6 +238,8 @@ class Basis(Struct, frozen=True):
     """One for each overload and reason of the run that is no plain good news."""
     advisories: tuple[Reason, ...] = ()
     """What holds for the target as a whole; the run's notes say it too."""
+    memory: ChipMemory | None = None
+    """What the chip has; None where nobody has said."""
 
 
 class ScriptRun(Shown, frozen=True):
@@ -268,6 +277,14 @@ class ScriptRun(Shown, frozen=True):
     def used(self) -> bool:
         """Whether the device was asked for anything at all."""
         return bool(self.emulation.kernels)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether its tensors have room; None where that hangs on the product, or is not known."""
+        peak, room = self.emulation.memory_peak, self.basis.memory
+        if room is None:
+            return None
+        return True if peak <= room.least else None if peak <= room.most else False
 
     @property
     def runs(self) -> bool | None:

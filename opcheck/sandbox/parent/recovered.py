@@ -158,6 +158,7 @@ def left_off(error: OpcheckError, place: str, path: Path) -> OpcheckError:
         kernels=tallies.kernels(),
         notes=(*begun.notes, *tallies.notes),
         gaps=(*begun.gaps, *tallies.gaps),
+        memory_peak=tallies.memory_peak,
     )
     return PartialEmulationError(error, emulation)
 

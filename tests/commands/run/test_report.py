@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from opcheck.commands.gate.files import ended_early, require_whole
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, TraceError
+from opcheck.model.costs import Chip
 from opcheck.model.emulation import HostCalls, Refusal, Site
 from opcheck.model.report import Place, Reason
-from opcheck.model.script import Ending, ScriptRun
+from opcheck.model.script import ChipMemory, Ending, ScriptRun
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Verdict
@@ -72,8 +73,10 @@ def test_a_finding_keeps_its_id_where_lines_move_and_not_where_modules_do() -> N
 def test_the_database_says_how_sure_each_reason_is_and_by_what() -> None:
     database = Database.open()
     matrix = database.matrix(database.resolve(TargetSpec("ascend-910a")))
-    basis = basis_of(FOUND, matrix)
+    basis = basis_of(FOUND, matrix, database.chip(matrix.target))
     assert (basis.device_type, basis.date) == ("npu", matrix.database_date)
+    assert basis.memory == ChipMemory(32 * 10**9, 32 * 2**30)
+    assert basis_of(FOUND, matrix, Chip("ascend", "910a", "")).memory is None
     by_code = {fact.code: fact for fact in basis.facts}
     assert by_code["dtype-not-supported"].confidence is Confidence.HIGH
     assert by_code["dtype-not-supported"].evidence[0].path.endswith("NpuVariables.cpp")

@@ -91,6 +91,24 @@ def test_a_training_script_for_cuda_is_trained_on_the_device(tmp_path: Path, tar
 
 
 @pytest.mark.slow
+def test_the_peak_of_memory_is_that_of_the_whole_run(tmp_path: Path) -> None:
+    """A script may begin to count anew, and may be cut off."""
+    text = """\
+import torch
+
+x = torch.ones(2**20, device="cuda")
+y = x + 1
+del x, y
+torch.cuda.reset_peak_memory_stats()
+torch.ones(4, device="cuda").neg_()
+"""
+    assert ran(tmp_path, text).emulation.memory_peak == 2**23
+    with pytest.raises(PartialRunError) as raised:
+        ran(tmp_path, f"{text}import os\nos._exit(1)\n")
+    assert raised.value.run.emulation.memory_peak == 2**23
+
+
+@pytest.mark.slow
 def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) -> None:
     """A scan traces a step, the device is asked for one: the optimizer's kernels are the same."""
     from opcheck.commands.scan import answer as scan_answer

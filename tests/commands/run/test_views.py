@@ -1,7 +1,7 @@
 """How a script's run is written down."""
 
 import json
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.comparison import Comparison, Kind, Moment, Parting, Recast, Why
 from opcheck.model.emulation import Site
 from opcheck.model.report import ModelInfo
-from opcheck.model.script import Ending, Frame, ScriptRun, ScriptSpec, Write
+from opcheck.model.script import Basis, ChipMemory, Ending, Frame, ScriptRun, ScriptSpec, Write
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.document.report import report_in
 from opcheck.views.formats import PLAIN, Page, command_view
@@ -105,13 +105,16 @@ def text(sample: str, page: Page = PLAIN) -> str:
     return command_view("run", "text").render(RUNS[sample], page)
 
 
+REGISTRY: Any = Registry().with_resources(
+    (f"opcheck.{name}-1.json", Resource.from_contents(schema(name)))
+    for name in ("emulation", "report")
+)
+
+
 @pytest.mark.parametrize("sample", RUNS)
 def test_the_document_follows_its_schema(sample: str) -> None:
-    parts = [f"opcheck.{name}-1.json" for name in ("emulation", "report")]
-    named = [(name, Resource.from_contents(schema(name[8:-7]))) for name in parts]
-    registry: Any = Registry().with_resources(named)
     document = json.loads(command_view("run", "json").render(RUNS[sample]))
-    Draft202012Validator(schema("run"), registry=registry).validate(document)
+    Draft202012Validator(schema("run"), registry=REGISTRY).validate(document)
     assert document["runs"] is RUNS[sample].runs
     assert report_in(json.dumps(document)) == arranged(report_of_script(RUNS[sample]))
 
@@ -141,6 +144,33 @@ def test_the_page_names_what_the_headline_rests_on() -> None:
     assert "  the script caught what the device raised at net.py:7, and went on\n" in caught
     assert "    a/model.pt 4.0 KiB\n    old.pt taken away\n  --write keeps such files\n" in caught
     assert "2 optimizer steps · 2 forward calls · then ended, as asked" in text("refused")
+
+
+@pytest.mark.parametrize(
+    ("peak", "room", "said"),
+    [
+        (0, (2**30, 2**31), ""),
+        (3 * 2**19, None, "memory peak: 1.5 MiB (tracked tensors)"),
+        (2**30, (2**30, 2**30), "memory peak: 1.0 GiB (tracked tensors) of the chip's 1.0 GiB"),
+        (3 * 2**29, (2**30, 2**31),
+         "memory peak: 1.5 GiB (tracked tensors) of the chip's 1.0 GiB to 2.0 GiB"),
+        (2**31 + 1, (2**30, 2**31),
+         "memory peak: 2.0 GiB (tracked tensors), more than the chip has: 2.0 GiB"),
+    ],
+)  # fmt: skip
+def test_the_peak_of_memory_is_told_beside_what_the_chip_has(
+    peak: int, room: tuple[int, int] | None, said: str
+) -> None:
+    basis = Basis(memory=None if room is None else ChipMemory(*room))
+    run = ScriptRun(SCRIPT, replace(CLEAN, memory_peak=peak), Ending.RETURNED, basis=basis)
+    shown = command_view("run", "text").render(run).splitlines()
+    assert [line.strip() for line in shown if "memory peak" in line] == [said][: bool(said)]
+    page = command_view("run", "html").render(run)
+    assert f"<dd>{said}</dd>" in unescape(page) if said else "memory peak" not in page
+    document = json.loads(command_view("run", "json").render(run))
+    Draft202012Validator(schema("run"), registry=REGISTRY).validate(document)
+    assert document["emulation"]["memory_peak"] == peak
+    assert document["chip_memory"] == (room and {"least": room[0], "most": room[1]})
 
 
 def results(sample: str) -> list[tuple[str, str, str, int]]:

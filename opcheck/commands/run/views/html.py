@@ -33,6 +33,7 @@ def _failure(found: ScriptRun) -> Iterator[str]:
 
 
 def _parts(found: ScriptRun) -> Iterator[Part]:
+    yield Part(*sentences.RAN, "", tuple(_ran(found)), open=found.fits is False)
     if found.comparison is not None:
         yield _comparison(found.comparison)
     caught = sentences.caught(found)
@@ -42,6 +43,14 @@ def _parts(found: ScriptRun) -> Iterator[Part]:
     if found.writes:
         rows = tuple((item.path, sentences.written(item)) for item in found.writes)
         yield Part(*sentences.WRITES, plural(len(rows), "file"), rows)
+
+
+def _ran(found: ScriptRun) -> Iterator[tuple[str, str]]:
+    """How far the script came, and what its tensors took of the device."""
+    yield "", plural(found.steps, "optimizer step")
+    yield "", plural(found.forwards, "forward call")
+    if found.emulation.memory_peak:
+        yield "", sentences.memory(found)
 
 
 def _comparison(found: Comparison) -> Part:

@@ -132,5 +132,6 @@ def _properties(found: ScriptRun) -> Json:
         "status": found.status,
         "steps": found.steps,
         "forwards": found.forwards,
+        "memoryPeak": found.emulation.memory_peak,
         "used": found.used,
     }

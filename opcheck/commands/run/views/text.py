@@ -65,6 +65,10 @@ def _write_how(canvas: Canvas, found: ScriptRun) -> None:
     if found.ending is Ending.ENOUGH:
         ran.append(Sentence("then ended, as asked"))
     write_how(canvas, found.emulation, ran, words.WHOLE_RUN)
+    if found.emulation.memory_peak:
+        tight = "yellow" if found.basis.memory is not None and not found.fits else ""
+        style = "red" if found.fits is False else tight
+        canvas.flow(split(sentences.memory(found), style), 2)
 
 
 def _write_writes(canvas: Canvas, found: ScriptRun) -> None:
