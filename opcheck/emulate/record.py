@@ -82,6 +82,16 @@ class Record:
         where = self._where()
         self._add(Event(Happened.CAUTION, op, self.now, reason, verdict=verdict, site=where))
 
+    def stepped(self) -> int:
+        """Count a step of an optimizer; gives how many there were."""
+        self._add(Event(Happened.STEPPED))
+        return self._tallies.steps
+
+    def called(self) -> int:
+        """Count a call of an outermost module; gives how many there were."""
+        self._add(Event(Happened.CALLED))
+        return self._tallies.forwards
+
     def note(self, text: str) -> None:
         """Keep a sentence about the run, once."""
         if text not in self._tallies.notes:
@@ -111,6 +121,16 @@ class Record:
     def islands(self) -> int:
         """Maximal runs of kernels that stay on the device."""
         return self._tallies.islands
+
+    @property
+    def steps(self) -> int:
+        """Steps of optimizers."""
+        return self._tallies.steps
+
+    @property
+    def forwards(self) -> int:
+        """Calls of outermost modules."""
+        return self._tallies.forwards
 
     @property
     def notes(self) -> dict[str, None]:

@@ -41,6 +41,10 @@ class Happened(StrEnum):
     REFUSED = "refused"
     CAUTION = "caution"
     """A call ran otherwise than on the host."""
+    STEPPED = "stepped"
+    """An optimizer took a step."""
+    CALLED = "called"
+    """An outermost module was called."""
     NOTE = "note"
     GAP = "gap"
     """Something was not seen: the place stands for the operator."""
@@ -260,9 +264,12 @@ class EmulationRequest(Struct, frozen=True):
 class PartialEmulationError(EmulationError):
     """The model's process ended before the model did; ``emulation`` is what it did until then."""
 
-    def __init__(self, error: OpcheckError, emulation: Emulation) -> None:
+    def __init__(
+        self, error: OpcheckError, emulation: Emulation, steps: int = 0, forwards: int = 0
+    ) -> None:
         super().__init__(error.message, error.hint)
         self.emulation = emulation
+        self.steps, self.forwards = steps, forwards
 
 
 class Asked(Struct, frozen=True):

@@ -31,6 +31,8 @@ def outcome(found: ScriptRun) -> Sentence:
     ended = _ENDINGS.get(found.ending)
     if ended is not None:
         said = Sentence(ended, count=found.status)
+        if not (found.used or emulation.refusals):
+            return chained((said, Sentence("before it used the device")), ", ")
         if emulation.refusals and found.ending is not Ending.REFUSED:
             return chained((said, words.outcome(False, "", *numbers)), ", ")
         return said

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -370,9 +371,22 @@ def test_a_script_that_takes_too_long_leaves_what_was_seen(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_an_interrupt_leaves_what_was_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "used", "why"),
+    [
+        (signal.SIGINT, True, "interrupted while running on an emulated ascend-910b@"),
+        (signal.SIGTERM, True, "interrupted by SIGTERM while running on an emulated ascend-910b@"),
+        (signal.SIGTERM, False, "interrupted by SIGTERM while running on an emulated ascend-910b@"),
+    ],
+)
+def test_an_interrupt_leaves_what_was_seen(
+    tmp_path: Path, sent: signal.Signals, used: bool, why: str
+) -> None:
+    """Schedulers of jobs send SIGTERM, and a script may not have come to the device by then."""
     (tmp_path / "train.py").write_text(
-        "import torch\nx = torch.ones(2).cuda() + 1\nprint('ready', flush=True)\nwhile True: ...\n"
+        "import torch\nmodel = torch.nn.Linear(2, 2)\n"
+        "torch.optim.SGD(model.parameters()).step()\nmodel(torch.ones(2))\n"
+        f"x = torch.ones(2){'.cuda()' * used} + 1\nprint('ready', flush=True)\nwhile True: ...\n"
     )
     command = [sys.executable, "-m", "opcheck", "run", "-t", "ascend-910b", "--format", "json"]
     with subprocess.Popen(
@@ -384,10 +398,13 @@ def test_an_interrupt_leaves_what_was_seen(tmp_path: Path) -> None:
         while "ready" not in said[-1]:
             assert process.poll() is None, said
             said.append(process.stderr.readline())
-        process.send_signal(2)
+        process.send_signal(sent)
         out, _ = process.communicate(timeout=60)
     found = json.loads(out)
-    assert (found["ending"], found["used"], found["runs"]) == ("cut", True, None)
+    assert process.returncode == ExitCode.MODEL
+    assert (found["ending"], found["used"], found["runs"]) == ("cut", used, None)
+    assert (found["steps"], found["forwards"]) == (1, 1)
+    assert found["emulation"]["error"]["text"].startswith(why)
 
 
 def test_what_cannot_be_run_is_refused_at_once(tmp_path: Path) -> None:

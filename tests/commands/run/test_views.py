@@ -94,9 +94,9 @@ HEADS = {
     "failed": "? the script failed: train.py --lr 0.1 on an emulated ",
     "not_emulated": "? came to what is not emulated: train.py --lr 0.1 on an emulated ",
     "caught": "✘ will not run, ",
-    "exited": "? the script ended with status 7: train.py --lr 0.1 on an emulated ",
+    "exited": "? the script ended with status 7, before it used the device: train.py --lr ",
     "stopped": "✘ stopped at a refusal: train.py --lr 0.1 on an emulated ",
-    "cut": "? ended early: train.py --lr 0.1 on an emulated ",
+    "cut": "? ended early, before it used the device: train.py --lr 0.1 on an emulated ",
     **dict.fromkeys(("parts", "agrees", "alone"), "✔ runs: train.py --lr 0.1 on an emulated "),
 }
 
