@@ -60,6 +60,12 @@ def report_of_script(found: ScriptRun) -> Report:
     )
 
 
+def without_end(report: Report) -> Report:
+    """The report without the gap for an end of which the error has told already."""
+    gaps = tuple(gap for gap in report.trace.gaps if gap.code != RUN_ENDED)
+    return replace(report, trace=replace(report.trace, gaps=gaps))
+
+
 def _ended(found: ScriptRun) -> Iterator[Gap]:
     """That the rest of the script was not seen, where it ended otherwise than was asked for."""
     said = _ENDED.get(found.ending)

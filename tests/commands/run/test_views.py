@@ -257,6 +257,10 @@ def test_the_web_page_has_the_error_what_was_caught_and_what_was_written() -> No
         'class="failure">File &#34;train.py&#34;, line 9, in &lt;module&gt;\n  main()\n'
         "File &#34;train.py&#34;, line 3, in main\n  read()\nValueError: no such file\nnor folder"
     ) in failed
+    assert failed.count("ValueError: no such file") == 1
+    assert "Partial: the run ended at " in failed
+    cut = command_view("run", "html").render(RUNS["cut"])
+    assert ('class="failure">interrupted</pre>' in cut, cut.count("interrupted")) == (True, 1)
     caught = command_view("run", "html").render(RUNS["caught"])
     assert "<dt>net.py:7</dt>" in caught
     assert "<dt>a/model.pt</dt><dd>4.0 KiB</dd>" in caught

@@ -6,7 +6,7 @@ from opcheck.commands.run import compared, sentences
 from opcheck.lang.speech import tell
 from opcheck.model.comparison import Comparison
 from opcheck.model.script import ScriptRun
-from opcheck.pipeline.script_report import report_of_script
+from opcheck.pipeline.script_report import report_of_script, without_end
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.html.facts import Part
 from opcheck.views.html.head import Told
@@ -18,8 +18,15 @@ from opcheck.views.terminal.notation import plural
 
 def render(found: ScriptRun, page: Page = PLAIN) -> str:
     """Give the page: the outcome, the script's own error, every finding, and what it wrote."""
-    told = Told(tell(sentences.headline(found)), "\n".join(_failure(found)), tuple(_parts(found)))
-    return html_page(arranged(report_of_script(found)), told)
+    report = arranged(report_of_script(found))
+    ended = report.trace.ended
+    told = Told(
+        tell(sentences.headline(found)),
+        "\n".join(_failure(found)),
+        tuple(_parts(found)),
+        partial="" if ended is None else tell(words.partial(ended.where)),
+    )
+    return html_page(report if found.emulation.finished else without_end(report), told)
 
 
 def _failure(found: ScriptRun) -> Iterator[str]:
@@ -33,7 +40,8 @@ def _failure(found: ScriptRun) -> Iterator[str]:
 
 
 def _parts(found: ScriptRun) -> Iterator[Part]:
-    yield Part(*sentences.RAN, "", tuple(_ran(found)), open=found.fits is False)
+    steps = plural(found.steps, "optimizer step")
+    yield Part(*sentences.RAN, steps, tuple(_ran(found)), open=found.fits is False)
     if found.comparison is not None:
         yield _comparison(found.comparison)
     caught = sentences.caught(found)
@@ -47,7 +55,6 @@ def _parts(found: ScriptRun) -> Iterator[Part]:
 
 def _ran(found: ScriptRun) -> Iterator[tuple[str, str]]:
     """How far the script came, and what its tensors took of the device."""
-    yield "", plural(found.steps, "optimizer step")
     yield "", plural(found.forwards, "forward call")
     if found.emulation.memory_peak:
         yield "", sentences.memory(found)
