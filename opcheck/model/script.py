@@ -10,6 +10,7 @@ from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.comparison import Comparison, Outputs
 from opcheck.model.emulation import Emulation, Site
+from opcheck.model.plan import PlanSummary
 from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
 from opcheck.model.shown import Shown
@@ -242,6 +243,15 @@ class Basis(Struct, frozen=True):
     """What the chip has; None where nobody has said."""
 
 
+class ScriptPlan(Struct, frozen=True):
+    """What to change in a script, by the calls that its device did not take as they are."""
+
+    findings: tuple[Finding, ...]
+    """One for each kind of call, worst first, with its suggestions."""
+    summary: PlanSummary
+    """What these come to once each tier is followed."""
+
+
 class ScriptRun(Shown, frozen=True):
     """A script that ran on an emulated device."""
 
@@ -264,8 +274,8 @@ class ScriptRun(Shown, frozen=True):
     writes: tuple[Write, ...] = ()
     """What it wrote that nobody but itself saw, sorted; () where it was let through."""
     basis: Basis = Basis()
-    plan: tuple[Finding, ...] | None = None
-    """The calls that the device did not take, with a way for each; None unless asked for."""
+    plan: ScriptPlan | None = None
+    """What to change; None unless asked for."""
     outputs: Outputs | None = None
     """What the run gave, until it is compared; None unless that is requested."""
     comparison: Comparison | None = None

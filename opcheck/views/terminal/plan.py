@@ -83,17 +83,15 @@ def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
 
 def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     write_verdict(canvas, report, target)
-    if target.plan is None:
-        return
-    bad, _ = _troubled(target)
+    if target.plan is not None:
+        write_steps_and_ways(canvas, target)
+
+
+def write_steps_and_ways(canvas: Canvas, target: TargetReport) -> None:
+    """What each tier brings, the suggestions for each finding, and the findings without one."""
+    bad, harmed = _troubled(target)
     if bad:
         _write_steps(canvas, target)
-    write_ways(canvas, target)
-
-
-def write_ways(canvas: Canvas, target: TargetReport) -> None:
-    """The suggestions for each finding that needs one, and the findings that have none."""
-    bad, harmed = _troubled(target)
     some = [f for f in bad if not all(way.is_advice for way in f.suggestions)]
     alone = [finding for finding in some if all(w.tier is Tier.CUSTOM for w in finding.suggestions)]
     groups = {

@@ -12,6 +12,7 @@ import pytest
 
 from opcheck.commands.run import answer
 from opcheck.errors import ExitCode, SourceError, UsageError
+from opcheck.model.plan import Tier
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
     Ending,
@@ -246,7 +247,7 @@ def test_a_plan_has_a_fix_for_what_the_device_does_not_take(tmp_path: Path) -> N
     text += "x = torch.ones(4, dtype=torch.float32, requires_grad=True, device='cuda')\n"
     found = ran(tmp_path, text + "torch.special.i0(x).sum().backward()\n", plan=True)
     assert found.plan is not None
-    fixes = {one.op: [way.rule for way in one.suggestions] for one in found.plan}
+    fixes = {one.op: [way.rule for way in one.suggestions] for one in found.plan.findings}
     assert fixes["aten::i0.out"] == ["i0-by-series"]
     assert fixes["aten::special_i1.out"] == ["i1-by-series"]
     (target,) = report_of_script(found).targets
@@ -257,6 +258,10 @@ def test_a_plan_has_a_fix_for_what_the_device_does_not_take(tmp_path: Path) -> N
     assert way.unmeasured == "its gradients were not compared"
     page = command_view("run", "text").render(found)
     assert "    fix       i0-by-series" in page
+    assert target.plan is not None
+    brought = {after.tier: after.operators for after in target.plan.tiers}
+    assert brought[Tier.SWAP] == ("aten::i0.out", "aten::special_i1.out")
+    assert "  1     native swap " in page
     assert json.loads(command_view("run", "json").render(found))["planned"] is True
 
 

@@ -13,7 +13,7 @@ from opcheck.views.terminal.emulation import write_footer, write_how, write_sect
 from opcheck.views.terminal.findings import ROWS
 from opcheck.views.terminal.head import mark, unbroken
 from opcheck.views.terminal.notation import plural
-from opcheck.views.terminal.plan import write_ways
+from opcheck.views.terminal.plan import write_steps_and_ways
 from opcheck.views.terminal.sections import write_heading
 
 
@@ -34,7 +34,7 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
         write_comparison(canvas, found.comparison)
     write_sections(canvas, emulation)
     if found.plan is not None:
-        write_ways(canvas, arranged(report_of_script(found)).targets[0])
+        write_steps_and_ways(canvas, arranged(report_of_script(found)).targets[0])
     _write_writes(canvas, found)
     write_footer(canvas, emulation)
     return canvas.text()
