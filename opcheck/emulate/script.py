@@ -3,10 +3,8 @@
 Steps and forward calls are counted by torch's own hooks.
 """
 
-import linecache
 import runpy
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -27,6 +25,7 @@ from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
+from opcheck.emulate.script_errors import frames, unrecognized
 from opcheck.emulate.script_modules import ScriptModules, module_calls
 from opcheck.emulate.script_outputs import ScriptOutputs, seed, seeded
 from opcheck.emulate.session import Emulator, prepared
@@ -37,14 +36,12 @@ from opcheck.model.report import SCRIPT, ModelInfo
 from opcheck.model.script import (
     ENDED_WELL,
     Ending,
-    Frame,
     ScriptRequest,
     ScriptRun,
     ScriptSpec,
 )
 from opcheck.model.target import Target
 from opcheck.model.trace import Phase
-from opcheck.source.user_code import is_users, shown
 from opcheck.trace.calls.call_site import from_error
 
 _MAIN = "__main__"
@@ -217,7 +214,7 @@ def _said(
     text = "" if error is None else f"{type(error).__name__}: {error}".strip()
     refused = [item for item in refusals if item.error == text]
     ending = Ending.REFUSED if refused and ended.ending is Ending.FAILED else ended.ending
-    frames = () if error is None else tuple(_frames(error))
+    passed = () if error is None else tuple(frames(error))
     caught = {
         site for item in refusals if request.stop for site in item.sites if item not in refused
     }
@@ -229,19 +226,11 @@ def _said(
         finished=ending in ENDED_WELL,
         error=text,
         error_site=place if place and place.file else None,
-        error_source=frames[-1].source if frames else "",
+        error_source=passed[-1].source if passed else "",
         notes=tuple(dict.fromkeys(notes)),
         gaps=tuple(record.gaps),
     )
     return ScriptRun(
         request.script, emulation, ending, ended.status, record.steps, record.forwards,
-        frames, tuple(sorted(caught)),
+        passed, tuple(sorted(caught)), unrecognized=() if error is None else unrecognized(error),
     )  # fmt: skip
-
-
-def _frames(error: BaseException) -> Iterator[Frame]:
-    """The user's own lines that an exception passed, outermost first."""
-    for step in traceback.extract_tb(error.__traceback__):
-        if step.lineno is not None and is_users(step.filename):
-            source = linecache.getline(step.filename, step.lineno).strip()
-            yield Frame(shown(step.filename), step.lineno, step.name, source)

@@ -271,6 +271,8 @@ class ScriptRun(Shown, frozen=True):
     """The user's own frames of the exception that ended it, outermost first."""
     caught: tuple[Site, ...] = ()
     """Where the device's errors were raised that the script then caught."""
+    unrecognized: tuple[str, ...] = ()
+    """Words of its command line for which its argparse ended it."""
     writes: tuple[Write, ...] = ()
     """What it wrote that nobody but itself saw, sorted; () where it was let through."""
     basis: Basis = Basis()

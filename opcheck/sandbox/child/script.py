@@ -33,7 +33,8 @@ def run(
     target = database.resolve(request.target)
     leave_compiler_out()
     refusals.watch_torch()
-    from opcheck.emulate.cells import run_notebook  # needs torch
+    from opcheck.emulate import standard_input  # needs torch
+    from opcheck.emulate.cells import run_notebook
     from opcheck.emulate.cpu_matrix import cpu_matrix
     from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
@@ -50,6 +51,7 @@ def run(
     eager.prepare()
     stand_ins = prepare(libraries, weights=request.values, on_device=True)
     hub_files.prepare()
+    standard_input.prepare()
     for absent in (fake_data, fake_rows, fake_pretrained):
         absent.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
@@ -63,7 +65,8 @@ def run(
         data = (*fake_data.notes(), *fake_rows.notes(), *fake_pretrained.notes())
         stands = (*libraries, *absent_weights.notes(), *data)
         stands += hub_files.notes(stands)
-        return (*stands, *processes.notes(), *refusals.notes, *why)
+        asked = standard_input.notes()
+        return (*stands, *processes.notes(), *asked, *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
     if request.on_cpu:

@@ -183,6 +183,42 @@ def test_a_script_s_own_failure_is_not_the_device_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_input_reads_the_end_of_a_file_and_a_note_names_the_line(tmp_path: Path) -> None:
+    found = ran(tmp_path, "try:\n    input()\nexcept EOFError: ...\ninput('really? ')\n")
+    assert (found.ending, found.emulation.error) == (
+        Ending.FAILED, "EOFError: EOF when reading a line",
+    )  # fmt: skip
+    asked = [note for note in found.emulation.notes if note.startswith("asks for input at")]
+    assert asked == [
+        f"asks for input at train.py:{line}, and reads the end of a file: nobody can answer here"
+        for line in (2, 4)
+    ]
+
+
+@pytest.mark.slow
+def test_an_option_of_this_command_that_the_script_was_given_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--lr', type=float)\nparser.parse_args()\n"
+    )
+
+    def notes(*argv: str) -> list[str]:
+        done = outcome(["run", "-t", "ascend-910b", "--format", "json", "train.py", *argv])
+        assert done.exit_code == ExitCode.MODEL
+        found = json.loads(done.stdout)
+        assert (found["ending"], found["status"]) == ("exited", 2)
+        every: list[str] = found["emulation"]["notes"]
+        return [note for note in every if note.startswith("the script does not know")]
+
+    assert notes("--lr", "1", "--steps=2", "--epochs", "3", "--plan") == [
+        "the script does not know --steps, --plan, which opcheck run does: its own options stand "
+        "before the script"
+    ]
+    assert notes("--epochs", "3") == []
+    assert notes("--lr", "fast", "--steps", "2") == []
+
+
+@pytest.mark.slow
 def test_what_is_not_emulated_is_no_failure_of_the_script_s(tmp_path: Path) -> None:
     found = ran(tmp_path, "import torch\n\ntorch.eye(3).cuda().to_sparse()\n")
     assert (found.ending, found.status, found.runs) == (Ending.NOT_EMULATED, 1, None)
