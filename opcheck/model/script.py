@@ -52,14 +52,21 @@ class ScriptSpec(Struct, frozen=True):
     """The launcher's own arguments."""
     processes: int = 1
     """How many processes the launcher was to start."""
+    cells: tuple[str, ...] = ()
+    """What was typed in a session of IPython, in the place of a file; its name is the last's."""
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def notebook(self) -> bool:
-        """Whether it is a notebook, whose cells are run in their order."""
-        return not self.module and self.name.endswith(_NOTEBOOK)
+        """Whether it is a notebook or a session, whose cells are run in their order."""
+        return bool(self.cells) or (not self.module and self.name.endswith(_NOTEBOOK))
+
+    @property
+    def is_file(self) -> bool:
+        """Whether there is a file of its name."""
+        return not (self.module or self.cells)
 
     @property
     def command(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def run(
     target = database.resolve(request.target)
     matrix = database.matrix(target)
     require_emulated(matrix)
-    if not request.script.module:
+    if request.script.is_file:
         _require_file(request.script)
     if request.compare:
         request = replace(request, values=True)

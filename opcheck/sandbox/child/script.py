@@ -14,7 +14,7 @@ from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
 from opcheck.source.load import prepare
-from opcheck.source.notebook import read
+from opcheck.source.notebook import of_session, read
 
 _NO_OVERLAY = (
     "this system has no mount namespaces for a process like this one: what Python writes is seen "
@@ -28,7 +28,9 @@ def run(
     """Run a script in this process, which is of no other use afterwards."""
     script = request.script
     process.begin("load", Sentence("loading {source}", source=script.name))
-    cells = read(script.name) if script.notebook else ()
+    cells = of_session(script.cells)
+    if script.notebook and script.is_file:
+        cells = read(script.name)
     database = Database.open(overlays=tuple(map(Path, request.databases)))
     target = database.resolve(request.target)
     leave_compiler_out()
@@ -75,7 +77,7 @@ def run(
         request,
         target,
         matrix,
-        digest="" if script.module else digest_of_file(Path(script.name)),
+        digest=digest_of_file(Path(script.name)) if script.is_file else "",
         begins=lambda: process.begin("emulate", doing),
         notes=notes,
         journal=process.journal(0),
