@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from opcheck.commands.run.comparing import compare
+from opcheck.commands.run.compare_outputs import compare
 from opcheck.errors import SourceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.lang.sentence import Sentence

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from referencing import Registry, Resource
 
-from opcheck.commands.run import compared
+from opcheck.commands.run import parting_words
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.comparison import Comparison, Kind, Moment, Parting, Recast, Why
 from opcheck.model.emulation import Site
@@ -357,9 +357,12 @@ def test_the_web_page_has_every_place_where_the_numbers_part() -> None:
 def test_what_is_said_of_numbers_is_told_in_chinese(sample: str) -> None:
     comparison = RUNS[sample].comparison
     assert comparison is not None
-    said = [compared.headline(comparison), *compared.notes(comparison)]
-    said += [compared.agreeing(comparison), *map(compared.briefly, comparison.partings)]
+    said = [parting_words.headline(comparison), *parting_words.notes(comparison)]
+    said += [
+        parting_words.agreeing(comparison),
+        *map(parting_words.briefly, comparison.partings),
+    ]
     with speaking(Language.CHINESE):
-        for sentence in (*said, *map(compared.told, comparison.partings)):
+        for sentence in (*said, *map(parting_words.told, comparison.partings)):
             assert CHINESE.search(tell(sentence))
             assert not mixed(tell(sentence)), tell(sentence)

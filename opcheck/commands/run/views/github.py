@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.run import compared, sentences
+from opcheck.commands.run import parting_words, sentences
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.script import ScriptRun
@@ -44,11 +44,11 @@ def _parting(found: ScriptRun) -> Iterator[str]:
         return
     first = found.comparison.first
     place = _place(first.file, first.line) if first is not None and first.file else {}
-    title = tell(Sentence(compared.HEADING[0]))
+    title = tell(Sentence(parting_words.HEADING[0]))
     yield command(
         "notice" if first is None else "warning",
         {**place, "title": f"opcheck run: {title}"},
-        tell(compared.headline(found.comparison)),
+        tell(parting_words.headline(found.comparison)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.run import compared, sentences
+from opcheck.commands.run import parting_words, sentences
 from opcheck.lang.speech import tell
 from opcheck.model.comparison import Comparison
 from opcheck.model.script import ScriptRun
@@ -62,11 +62,14 @@ def _ran(found: ScriptRun) -> Iterator[tuple[str, str]]:
 
 def _comparison(found: Comparison) -> Part:
     """Every place where the numbers part, or that none do, and what that rests on."""
-    rows = [(compared.place(one) or tell(words.ROOT), compared.told(one)) for one in found.partings]
+    rows = [
+        (parting_words.place(one) or tell(words.ROOT), parting_words.told(one))
+        for one in found.partings
+    ]
     if rows:
-        rows.append(("", compared.agreeing(found)))
+        rows.append(("", parting_words.agreeing(found)))
     else:
-        rows.append(("", compared.headline(found)))
-    rows += [("", note) for note in compared.notes(found)]
+        rows.append(("", parting_words.headline(found)))
+    rows += [("", note) for note in parting_words.notes(found)]
     count = plural(found.compared, "tensor")
-    return Part(*compared.HEADING, count, tuple(rows), open=bool(found.partings))
+    return Part(*parting_words.HEADING, count, tuple(rows), open=bool(found.partings))
