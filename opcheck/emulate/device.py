@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from opcheck.emulate import launches
 from opcheck.emulate.computing import Shapes, Values
 from opcheck.emulate.errors import Backward, Wording
 from opcheck.emulate.kept_calls import KeptCalls
@@ -28,14 +29,12 @@ from opcheck.model.emulation import Site
 from opcheck.model.launches import KernelCode
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
-from opcheck.model.trace import COMPILED_CODE, KERNEL_NOT_RUN, Compilation, Gap, Phase
+from opcheck.model.trace import COMPILED_CODE, Compilation, Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import kernels
 from opcheck.resolve import resolution as codes
-from opcheck.resolve.launches import judged
 from opcheck.resolve.resolution import Resolution
 from opcheck.trace.calls.call_site import from_stack
-from opcheck.trace.calls.launches import launch_of
 from opcheck.trace.calls.modules import Followed
 from opcheck.trace.calls.signature import Call, take_apart
 from opcheck.trace.device.philox import DeviceGenerator
@@ -82,7 +81,7 @@ class Device:
         """Keeps the calls that are refused, leave the device or run with a catch, if wanted."""
         self.state = presented(matrix, device, self.memory, self.note_at)
         """What ``torch.npu`` answers from."""
-        self._stop = stop
+        self.stops = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
         self._reached = Reached()
         self._wording = Wording(matrix, str(device))
@@ -227,19 +226,7 @@ class Device:
         self._refuse_forked()
         site = self._site()
         where = f"{site.file}:{site.line}" if site.file else site.module or "(the model)"
-        launch = launch_of(code, given, grid, where, self.record.now)
-        found = judged(launch, self.matrix)
-        if found.verdict is Verdict.UNSUPPORTED:
-            error = RuntimeError(found.text)
-            reason = Reason(found.code, found.text)
-            self.record.refused(code.operator, reason, error, by_condition=True)
-            if self._stop:
-                raise error
-        said = Sentence(
-            "launches {op}, which nothing runs here: what it writes to stays as it was",
-            op=code.operator,
-        )
-        self.record.gap(Gap(where, said, KERNEL_NOT_RUN))
+        launches.met(self, code, given, grid, where)
 
     def kernel_ran(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""
@@ -340,7 +327,7 @@ class Device:
         self, overload: Overload, reason: Reason, error: Exception, by_condition: bool
     ) -> None:
         self.record.refused(overload.name, reason, error, by_condition)
-        if self._stop:
+        if self.stops:
             raise error
 
     def _refuse_forked(self) -> None:

@@ -33,6 +33,7 @@ from opcheck.emulate.memory import known_block
 from opcheck.emulate.record import Record
 from opcheck.emulate.tensor_types import double_of_cuda, type_of_device
 from opcheck.model.trace import Phase
+from opcheck.trace.device.ranges import CNPX
 from opcheck.trace.running.eager import OtherAsDevice
 
 
@@ -136,6 +137,8 @@ def as_cuda(device: torch.device, met: Callable[[str], None] = lambda _: None) -
         undo.callback(setattr, module.host, "stands_for", "")
         module.host.stands_for = "cuda"
         _answer(undo, torch.cuda, module)
+        if CNPX in module.submodules:
+            _answer(undo, torch.cuda.nvtx, module.submodules[CNPX])
         set_until(undo, torch.cuda, "DoubleTensor", double_of_cuda(module))
         for owner in (torch.Tensor, torch.nn.Module):
             set_until(undo, owner, "cuda", getattr(owner, name))

@@ -12,6 +12,7 @@ from typing import Any, Self
 import torch
 from torch.utils import backend_registration
 
+from opcheck.db.by_hand.libraries import FOLDER, Schemas
 from opcheck.db.store import Database
 from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
@@ -31,6 +32,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import KernelCount
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
+from opcheck.source.building.stand_ins.finder import standing_in
 from opcheck.trace.calls.call_site import from_stack
 from opcheck.trace.device.generators import generators_of
 from opcheck.trace.device.module import DeviceModule
@@ -269,6 +271,7 @@ class Emulator:
         self._undo.enter_context(listening(device.met_launch))
         self._undo.enter_context(optimizer_noticed(device.record))
         self._undo.enter_context(shimmed(self._shims))
+        self._undo.enter_context(standing_in(Schemas(Database.open().root / FOLDER)))
         if self._as_cuda:
             self._undo.enter_context(as_cuda(made))
         return made

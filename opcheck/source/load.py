@@ -17,6 +17,7 @@ from opcheck.source.sniff import FACTORY_HINT, Form, refuse_weights, sniff
 
 if TYPE_CHECKING:
     from opcheck.source.building.stand_ins.finder import StandIns
+    from opcheck.source.building.stand_ins.installed import Installed
 
 ONNX_HINT = Sentence(
     "scan the PyTorch model that it was exported from: "
@@ -63,7 +64,11 @@ def _no_model(path: Path) -> SourceError:
 
 
 def prepare(
-    libraries: Libraries | None, *, weights: bool, on_device: bool = False
+    libraries: Libraries | None,
+    *,
+    weights: bool,
+    on_device: bool = False,
+    plugin: "Installed | None" = None,
 ) -> "StandIns | None":
     """Have code that is run from now on find what stands for what is not there.
 
@@ -71,6 +76,7 @@ def prepare(
         libraries: what is known of libraries that are not installed; None: nothing stands for them.
         weights: whether tensors have values.
         on_device: whether the code makes its model on the device itself.
+        plugin: the package that brings the device, which all code finds.
 
     Returns:
         what stands for such libraries.
@@ -94,6 +100,7 @@ def prepare(
         from opcheck.source.building.stand_ins import finder
 
         stand_ins = finder.install(libraries)
+        stand_ins.installed = plugin
     if weights:
         torchvision_operators.compute()
     return stand_ins

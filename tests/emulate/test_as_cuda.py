@@ -1,5 +1,7 @@
 """CUDA taken for the emulated device, as scripts that name no other accelerator need it."""
 
+import subprocess
+
 import pytest
 import torch
 from torch import nn
@@ -7,6 +9,7 @@ from torch import nn
 import opcheck
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.session import Emulator
+from tests.preloaded import python
 
 
 def test_a_training_step_is_as_if_it_had_named_the_device() -> None:
@@ -33,6 +36,22 @@ def test_functions_of_torch_cuda_take_its_devices() -> None:
             torch.cuda.set_device("cuda:1")
     with Emulator("ascend-910b") as device, pytest.raises(ValueError, match="Expected a npu"):
         torch.npu.set_device("cuda:0")  # type: ignore[attr-defined]  # the device's own module
+
+
+@pytest.mark.parametrize(("target", "works"), [("cambricon-mlu590", True), ("ascend-910b", False)])
+def test_ranges_of_nvtx_are_those_of_the_vendor_where_it_says_so(target: str, works: bool) -> None:
+    """Cambricon's ``gpu_migration`` sets them; Ascend's transfer module does not."""
+    code = """
+import opcheck, sys, torch
+with opcheck.emulate(sys.argv[1], as_cuda=True):
+    try:
+        print(torch.cuda.nvtx.range_push("step"))
+    except RuntimeError as error:
+        print(error)
+"""
+    ran = subprocess.run([*python("torch"), "-c", code, target], capture_output=True, text=True)
+    said = ran.stdout.strip()
+    assert said == "0" if works else said.startswith("NVTX functions not installed")
 
 
 def test_the_device_opened_by_the_library_is_taken_for_cuda_where_that_is_asked_for() -> None:

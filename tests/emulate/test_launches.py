@@ -7,7 +7,9 @@ import torch
 
 import opcheck
 from opcheck.emulate.agreement import predict_refused
+from opcheck.model.launches import Language
 from opcheck.model.trace import Gap, Phase
+from opcheck.source.building.stand_ins.extensions import Extension
 from tests.emulate.matrices import matrix_of
 from tests.kernel_code.stood_in import imported
 
@@ -39,6 +41,21 @@ def test_a_kernel_is_not_run_and_is_a_gap(tmp_path: Path, monkeypatch: pytest.Mo
         )
     ]
     assert emulator.refusals == ()
+
+
+def test_cpp_that_gets_no_tensor_of_the_device_is_the_host_s_and_no_gap() -> None:
+    extension = Extension(Language.CPP, "adam.py", 1, "int step(int id, torch::Tensor x) {}")
+    emulator = opcheck.emulate(TARGET, values=False)
+    with emulator as device:
+        assert extension.step(1, torch.ones(4)) == 0
+        assert not emulator.device.record.gaps
+        assert extension.step(1, torch.ones(4, device=device)) == 0
+    (gap,) = emulator.device.record.gaps
+    assert gap.reason.startswith("launches cpp::step")
+    assert (
+        "calls cpp::step of a C++ extension, which was not built: what it computes on the host is "
+        "not known" in emulator.device.record.notes
+    )
 
 
 def test_a_kernel_is_refused_as_the_scan_predicts(

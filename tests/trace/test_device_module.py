@@ -368,6 +368,24 @@ def test_scripts_for_ascend_set_what_they_want_and_read_it_back(
         npu.set_option("ACL_OP_DEBUG_LEVEL")
 
 
+def test_ranges_for_a_profiler_are_opened_and_closed(npu: DeviceModule) -> None:
+    mstx: Any = npu.mstx
+    assert (mstx.range_push("step"), mstx.range_push("forward", None, "mine")) == (0, 1)
+    assert (mstx.range_pop(), mstx.range_pop(), mstx.range_pop()) == (1, 0, -1)
+    begun = mstx.range_start("copy")
+    assert begun != mstx.range_start("copy")
+    assert (mstx.range_end(begun), mstx.mark("here")) == (None, None)
+    assert mstx.mstx_range("twice")(lambda x: 2 * x)(4) == 8
+    assert not hasattr(npu, "cnpx")
+    assert not hasattr(DeviceModule("musa"), "cnpx")
+    cnpx: Any = DeviceModule("mlu").cnpx
+    with cnpx.range("step {}", 3):
+        assert cnpx.range_push("inner") == 1
+        assert cnpx.range_pop() == 1
+    begun = cnpx.range_start("copy")
+    assert (cnpx.range_end(begun), cnpx.mark("here"), cnpx.range_pop()) == (None, None, -1)
+
+
 def test_other_vendors_have_no_options_of_ascend() -> None:
     assert not hasattr(DeviceModule("musa"), "set_compile_mode")
     with pytest.raises(AttributeError, match=r"^module 'torch.musa' has no attribute 'config'"):

@@ -208,7 +208,7 @@ _RETURNED = Record(
 )
 _KERNEL = Record({"at": Text()}, {**WHERE, "version": OPEN_SPANS})
 _OPERATOR_SAID = Record(
-    {"signature": _SIGNATURE, "returns": ListOf(_RETURNED, 1)},
+    {"signature": _SIGNATURE, "returns": ListOf(_RETURNED)},
     {
         "at": Text(),
         "kernels": MapOf(_KERNEL),

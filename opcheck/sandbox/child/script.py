@@ -1,5 +1,6 @@
 """A script in the worker: what its imports find, where it stands, and what is said of it."""
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
+from opcheck.model.environment import Environment
 from opcheck.model.script import Data, ScriptRequest, ScriptRun
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
@@ -48,10 +50,14 @@ def run(
         hub_files,
         processes,
     )
+    from opcheck.source.building.stand_ins.installed import plugin_of
     from opcheck.trace.running import eager
 
     eager.prepare()
-    stand_ins = prepare(libraries, weights=request.values, on_device=True)
+    environment = database.environment(target.vendor)
+    plugin = plugin_of(environment, target)
+    stand_ins = prepare(libraries, weights=request.values, on_device=True, plugin=plugin)
+    _set_up(environment)
     hub_files.prepare()
     standard_input.prepare()
     for absent in (fake_data, fake_rows, fake_pretrained):
@@ -91,3 +97,13 @@ def run(
     process.begin("emulate", Sentence("looking for fixes on {target}", target=target))
     remedies, trained = database.remedies(target), found.emulation.mode == "train"
     return replace(found, plan=planned_calls(kept, matrix, remedies, trained=trained))
+
+
+def _set_up(environment: Environment | None) -> None:
+    """Have the toolkit's variables say where it is, as its own set-up does on such a machine."""
+    if environment is None or environment.toolkit is None:
+        return
+    toolkit = environment.toolkit
+    if toolkit.places:
+        for variable in toolkit.variables:
+            os.environ.setdefault(variable, toolkit.places[0])

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -149,7 +150,15 @@ def _partly(
 
 
 def _writes(work: Work[ScriptRun]) -> tuple[Write, ...]:
-    return tuple(sorted(Write(shown(path), nbytes) for path, nbytes in work.written))
+    """What the script wrote: what is known of targets is kept in a place of our own."""
+    ours = str(cache_folder() or "")
+    return tuple(
+        sorted(
+            Write(shown(path), nbytes)
+            for path, nbytes in work.written
+            if not (ours and path.startswith(f"{ours}{os.sep}"))
+        )
+    )
 
 
 def on_host(request: HostRequest, *, progress: Say = ignore, output: Say = ignore) -> HostRun:

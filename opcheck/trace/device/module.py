@@ -19,6 +19,7 @@ import torch
 from opcheck.trace.device.devices import Devices, Streams
 from opcheck.trace.device.dtypes import AutocastState, MixedPrecision, legacy_types
 from opcheck.trace.device.memory import Memory, RandomNumbers
+from opcheck.trace.device.ranges import CNPX, Cnpx, Mstx
 from opcheck.trace.device.state import DeviceState, Part, now
 
 _ASKED = {
@@ -145,6 +146,11 @@ class DeviceModule(ModuleType):
             "amp": amp, "memory": memory, "random": random, "streams": streams,
         }  # fmt: skip
         """What can be imported from it, by name."""
+        match device_type:
+            case "npu":
+                vars(self)["mstx"] = Mstx(self._now)
+            case "mlu":
+                self.submodules[CNPX] = Cnpx(self._now)
         vars(self).update(self.submodules, **legacy_types(device_type))
 
     def _now(self) -> DeviceState:

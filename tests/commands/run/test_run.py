@@ -92,6 +92,37 @@ def test_a_training_script_for_cuda_is_trained_on_the_device(tmp_path: Path, tar
     assert any(note.startswith("names a CUDA device") for note in found.emulation.notes)
 
 
+PLUGIN = """\
+import importlib.util
+import os
+
+import torch
+
+try:
+    import torch_mlu
+except ImportError:
+    torch_mlu = None
+assert importlib.util.find_spec("torch_mlu") and torch_mlu.mlu.is_available()
+assert os.environ["NEUWARE_HOME"] == "/usr/local/neuware"
+many = [[torch.ones(4, device="mlu")] for _ in range(4)]
+flag = torch.zeros(1, dtype=torch.int32, device="mlu")
+assert torch.ops.torch_mlu.fused_adam(flag, *many, 0.1, 0.9, 0.99, 1e-8, 1, 1, 1, 0.0) is False
+open("kept.txt", "w").close()
+"""
+
+
+@pytest.mark.slow
+def test_the_target_s_own_plugin_and_toolkit_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # empty: what is read is kept
+    found = ran(tmp_path, PLUGIN, target="cambricon-mlu590")
+    assert found.ending is Ending.RETURNED, found.emulation.error
+    assert "torch_mlu::fused_adam" in {kernel.op for kernel in found.emulation.kernels}
+    assert found.runs
+    assert [write.path for write in found.writes] == ["kept.txt"]
+
+
 @pytest.mark.slow
 def test_the_peak_of_memory_is_that_of_the_whole_run(tmp_path: Path) -> None:
     """A script may begin to count anew, and may be cut off."""

@@ -22,6 +22,8 @@ torch::Tensor twice(torch::Tensor x) { return x; }
 std::tuple<torch::Tensor, at::Tensor> both(torch::Tensor x) { return {x, x}; }
 std::vector<torch::Tensor> parts(torch::Tensor x) { return {x}; }
 void fill(torch::Tensor x) {}
+int create(int id, float rate) { return 0; }
+bool is_there() { return true; }
 """
 
 
@@ -57,6 +59,7 @@ def test_sources_tell_what_functions_return(loaders: ModuleType) -> None:
         assert made.twice(x).shape == (2, 3)
         assert [each.dtype for each in made.both(x)] == [torch.float16] * 2
         assert made.fill(x) is None
+        assert (made.create(1, 0.1), made.is_there()) == (0, False)
         assert made.anything(1, x=x).shape == (2, 3)
         for function, given in ((made.parts, x), (made.twice, 3)):
             with pytest.raises(NotImplementedError, match="it was not built"):

@@ -1,5 +1,6 @@
 """Libraries that are not installed: imports, shapes, and when nothing stands in."""
 
+import importlib.metadata
 import importlib.util
 import sys
 import textwrap
@@ -14,8 +15,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._triton import has_triton_package
 
 from opcheck.db.by_hand.libraries import Schemas
+from opcheck.db.store import Database
 from opcheck.errors import SourceError
+from opcheck.model.target import TargetSpec
 from opcheck.source.building.stand_ins import finder
+from opcheck.source.building.stand_ins.installed import Installed, plugin_of
 from opcheck.source.building.stand_ins.operators import (
     OpenSizeError,
     SizeError,
@@ -337,6 +341,64 @@ def test_a_name_that_is_not_described_is_missing(
 
 def test_nothing_is_there_for_who_looks(stand_ins: finder.StandIns) -> None:
     assert importlib.util.find_spec("flash_attn") is None
+
+
+def test_the_device_s_own_plugin_is_found_however_code_looks(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    stand_ins.installed = Installed("torch_npu", "torch_npu", "2.12.0.post1")
+    code = """
+    import importlib.metadata, importlib.util
+    looked = importlib.util.find_spec("torch_npu")
+    versions = [importlib.metadata.version(name) for name in ("torch_npu", "torch-npu")]
+    brings = importlib.metadata.packages_distributions()["torch_npu"]
+    try:
+        import torch_npu
+    except ImportError:
+        torch_npu = None
+    """
+    module = run(tmp_path, code)
+    assert module.looked is not None
+    assert module.versions == ["2.12.0.post1", "2.12.0.post1"]
+    assert module.brings == ["torch_npu"]
+    assert module.torch_npu.__version__ == "2.12.0.post1"
+    assert importlib.metadata.distribution("torch_npu").files is None
+    with pytest.raises(FileNotFoundError):
+        importlib.metadata.distribution("torch_npu").locate_file("torch_npu/__init__.py")
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("flash_attn")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("ascend-910b@26.1.0+torch2.12", ("torch_npu", "torch_npu", "2.12.0")),
+        ("ascend-910b@7.3.0+torch2.8", ("torch_npu", "torch_npu", "2.8.0.post2")),
+        ("moorethreads-s5000@2.7.1+torch2.7", ("torch_musa", "torch_musa", "2.7.1")),
+        ("cambricon-mlu590@r2.4_develop+torch2.4", ("torch_mlu", "torch_mlu", "1.25.0")),
+        ("nvidia-h100", None),
+    ],
+)
+def test_a_target_s_plugin_has_the_version_that_its_vendor_pairs(
+    target: str, said: tuple[str, str, str] | None
+) -> None:
+    database = Database.open()
+    resolved = database.resolve(TargetSpec.parse(target))
+    found = plugin_of(database.environment(resolved.vendor), resolved)
+    assert (found and (found.package, found.module, found.version)) == said
+
+
+def test_what_stands_in_for_a_while_is_not_found_after_it(tmp_path: Path) -> None:
+    with finder.standing_in(Schemas(SHIPPED)):
+        import flash_attn  # type: ignore[import-not-found]  # stood in for
+
+        assert flash_attn.flash_attn_func is not None
+        with finder.standing_in(Schemas(SHIPPED)):
+            pass
+        assert "flash_attn" in sys.modules
+    assert "flash_attn" not in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("flash_attn")
 
 
 def test_shapes_that_do_not_fit_are_told(stand_ins: finder.StandIns, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What stands in for ``torch.utils.cpp_extension``'s loaders: sources are read, none is built.
 
-Each function of such an extension gives tensors like its first one, as what it computes is not
-known; a call of it is noted with what its sources are written in.
+Each function of such an extension gives tensors like its first one, or a 0, as what it computes is
+not known; a call of it is noted with what its sources are written in.
 """
 
 import re
@@ -20,12 +20,16 @@ from opcheck.source.building.after_import import after_import
 
 _MODULE = "torch.utils.cpp_extension"
 _FUNCTION = re.compile(
-    r"\b(void|(?:torch::|at::)?Tensor|std::(?:vector|tuple)\s*<[^;{}()]{0,200}>)\s+(\w{1,99})\s*\("
+    r"\b(void|bool|int|int64_t|float|double|(?:torch::|at::)?Tensor|std::(?:vector|tuple)\s*<[^;{}()]{0,200}>)\s+(\w{1,99})\s*\("
 )
 """A function of C++ by what it returns, and its name."""
 _BOUND = re.compile(r'\.def\(\s*"(\w{1,99})"\s*,\s*&?\s*(?:\w+::)*(\w{1,99})')
 """The name in Python of a function of C++."""
 _CUDA = (".cu", ".cuh")
+_NUMBERS: Mapping[str, bool | int | float] = {
+    "bool": False, "int": 0, "int64_t": 0, "float": 0.0, "double": 0.0,
+}  # fmt: skip
+"""What a function returns that gives a number: in most, 0 says that all went well."""
 
 
 class Extension:
@@ -57,6 +61,8 @@ class Extension:
         returns = self._returns.get(name, "Tensor")
         if returns == "void":
             return None
+        if returns in _NUMBERS:
+            return _NUMBERS[returns]
         if first is None or "vector" in returns:
             raise NotImplementedError(f"what {name} returns is not known: it was not built")
         made = [torch.empty_like(first) for _ in range(max(returns.count("Tensor"), 1))]

@@ -1,7 +1,7 @@
 """Imports of libraries that are not installed, answered last and only where nothing else is tried.
 
 Code that has its own way without a library keeps it: a ``try`` around the import, or a look whether
-the library is there, meets none.
+the library is there, meets none. The plugin of the device that code runs on is found by all.
 """
 
 import ast
@@ -9,27 +9,36 @@ import linecache
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import Libraries, LibrarySchema
 from opcheck.source.building.stand_ins import triton
+from opcheck.source.building.stand_ins.installed import Installed
 from opcheck.source.building.stand_ins.modules import modules_of
 
 _OURS = str(Path(__file__).parents[3])
 TRITON = "triton"
+_RUNNERS = frozenset({"_pytest", "pluggy", "unittest", "IPython", "ipykernel"})
+"""They go on after anything that the code they run raises."""
 _CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
-class StandIns(MetaPathFinder, Loader):
+class StandIns(DistributionFinder, Loader):
     """Finds and loads modules of libraries that nothing else finds; for ``sys.meta_path``."""
 
     def __init__(self, libraries: Libraries) -> None:
         self._libraries = libraries
+        self.installed: Installed | None = None
+        """What is there for all code, also for what only looks whether it is."""
         self._modules: dict[str, Mapping[str, types.ModuleType]] = {}
         self.used: dict[str, LibrarySchema | None] = {}
         """Packages that something stands in for, and what is known of them; None: of Triton."""
@@ -54,15 +63,37 @@ class StandIns(MetaPathFinder, Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing is left to run."""
 
+    def find_distributions(
+        self,
+        context: DistributionFinder.Context = DistributionFinder.Context(),  # noqa: B008  # as its base has it
+    ) -> Iterator[Distribution]:
+        """The package of what is installed, where that is asked for by its name."""
+        if self.installed is not None and self.installed.is_named(context.name):
+            yield self.installed
+
+    def forget(self) -> None:
+        """Let nothing find any more what was made."""
+        for name, module in self._made():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
+        self._modules.clear()
+
+    def _made(self) -> Iterator[tuple[str, types.ModuleType]]:
+        for modules in self._modules.values():
+            yield from modules.items()
+
     def notes(self) -> tuple[str, ...]:
         """What a report is to say of them."""
         return tuple(_note(used) if used else _TRITON_NOTE for used in self.used.values())
 
     def _taken(self, name: str, package: str) -> bool:
         """Whether to stand in for a package from now on, of which nothing is installed."""
-        if name != package or _optional():
+        installed = self.installed if self.installed and self.installed.module == package else None
+        if name != package or (installed is None and _optional()):
             return False
         library = self._libraries(package)
+        if library is not None and installed is not None:
+            library = replace(library, version=installed.version)
         if library is None and package == TRITON:
             self._modules[package] = triton.modules()
             self.used[package] = None
@@ -95,6 +126,23 @@ def install(libraries: Libraries) -> StandIns:
     _ask_torch()
     sys.meta_path.append(made)
     return made
+
+
+@contextmanager
+def standing_in(libraries: Libraries) -> Iterator[None]:
+    """Answer such imports inside the block alone, in a process that goes on after it.
+
+    Where something answers them already, it goes on to do so.
+    """
+    if any(isinstance(finder, StandIns) for finder in sys.meta_path):
+        yield
+        return
+    made = install(libraries)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(made)
+        made.forget()
 
 
 def _ask_torch() -> None:
@@ -131,7 +179,7 @@ def _optional() -> bool:
     for place, (module, file, line) in enumerate(_frames()):
         if place == 0 and module in ("importlib.util", "pkgutil"):
             return True
-        if file.startswith(_OURS):
+        if file.startswith(_OURS) or module.partition(".")[0] in _RUNNERS:
             return False
         if any(start <= line <= end for start, end in guarded(file)):
             return True
