@@ -214,6 +214,36 @@ def test_a_script_s_own_failure_is_not_the_device_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_traceback_is_that_of_the_script_alone(tmp_path: Path) -> None:
+    """What opcheck met and answered in torch's own words is no part of it; the script's own is."""
+    (tmp_path / "train.py").write_text(
+        "import torch\n\ntorch.nn.Linear(3, 4).cuda()(torch.ones(2, 5, device='cuda'))\n"
+    )
+    said: list[str] = []
+    answer.run(request(ScriptSpec("train.py")), output=said.append)
+    own = [line for line in said if "torch/nn" not in line and not line.startswith("    ")]
+    assert own == [
+        "Traceback (most recent call last):",
+        '  File "train.py", line 3, in <module>',
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x5 and 3x4)",
+    ]
+    (tmp_path / "train.py").write_text(
+        "try:\n    {}['missing']\nexcept KeyError:\n    raise ValueError('no')\n"
+    )
+    said.clear()
+    answer.run(request(ScriptSpec("train.py")), output=said.append)
+    assert [line for line in said if line and not line.startswith("    ")] == [
+        "Traceback (most recent call last):",
+        '  File "train.py", line 2, in <module>',
+        "KeyError: 'missing'",
+        "During handling of the above exception, another exception occurred:",
+        "Traceback (most recent call last):",
+        '  File "train.py", line 4, in <module>',
+        "ValueError: no",
+    ]
+
+
+@pytest.mark.slow
 def test_input_reads_the_end_of_a_file_and_a_note_names_the_line(tmp_path: Path) -> None:
     found = ran(tmp_path, "try:\n    input()\nexcept EOFError: ...\ninput('really? ')\n")
     assert (found.ending, found.emulation.error) == (
