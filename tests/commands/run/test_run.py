@@ -355,6 +355,7 @@ def test_a_plan_has_a_fix_for_what_the_device_does_not_take(tmp_path: Path) -> N
     assert way.unmeasured == "its gradients were not compared"
     page = command_view("run", "text").render(found)
     assert "    fix       i0-by-series" in page
+    assert "\n  2 findings need a fix, each has one\n" in page
     assert target.plan is not None
     brought = {after.tier: after.operators for after in target.plan.tiers}
     assert brought[Tier.SWAP] == ("aten::i0.out", "aten::special_i1.out")
