@@ -23,6 +23,10 @@ class ExitCode(IntEnum):
     GATE = 10
 
 
+class TerminatedError(SystemExit):
+    """SIGTERM came: what runs is to end, and may leave what it has."""
+
+
 class Stop(StrEnum):
     """What ended the process of a model before it had answered."""
 

@@ -305,7 +305,13 @@ def test_an_emulated_run_is_added_up_from_what_of_its_journal_can_be_believed(
     for content in ("", "{", "[" * 100_000, lines[0], "\n".join(lines[1:])):
         journal.write_text(content)
         assert left_off(plain, "", journal) is plain
-    assert left_off(plain, "", tmp_path / "none") is plain
+    assert left_off(plain, "", tmp_path / "none", unused=True) is plain
+    stepped = (Event(Happened.STEPPED), Event(Happened.CALLED), Event(Happened.CALLED))
+    journal.write_text("\n".join(json.dumps(to_json(value)) for value in (begun, *stepped)))
+    assert left_off(plain, "", journal) is plain
+    error = left_off(plain, "", journal, unused=True)
+    assert isinstance(error, PartialEmulationError)
+    assert (error.steps, error.forwards, error.emulation.kernels) == (1, 2, ())
 
 
 @slow

@@ -23,7 +23,13 @@ from opcheck.app.language import (
     translated_refusal,
 )
 from opcheck.app.output import Output
-from opcheck.errors import ExitCode, OpcheckError, UsageError, missing_library
+from opcheck.errors import (
+    ExitCode,
+    OpcheckError,
+    TerminatedError,
+    UsageError,
+    missing_library,
+)
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import speaking, tell, wording
 from opcheck.model.text import printable
@@ -51,7 +57,7 @@ def main() -> None:
 
 def _end(number: int, _: object) -> None:
     """Leave as after an error, so that no half-written file and no process is left."""
-    sys.exit(128 + number)
+    raise TerminatedError(128 + number)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -27,14 +27,15 @@ _LAUNCHED = ("ipykernel_launcher.py", "-f", "kernel.json")
 
 
 def run_notebook(script: ScriptSpec, cells: Iterable[Cell], record: Record) -> None:
-    """Run the cells of a notebook in its own folder, as Jupyter does; for good.
+    """Run the cells of a notebook in its own folder, as Jupyter does, or of a session; for good.
 
     Args:
         script: its name and arguments.
         cells: what :func:`.notebook.read` gave for it.
         record: given what is left out of them.
     """
-    name, folder = shown(script.name), Path(script.name).resolve().parent
+    name = shown(script.name) if script.is_file else ""
+    folder = Path(script.name).resolve().parent
     sys.argv = [script.name, *script.argv] if script.argv else [*_LAUNCHED]
     sys.path.insert(0, str(folder))
     os.chdir(folder)

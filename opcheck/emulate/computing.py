@@ -92,7 +92,7 @@ class Values:
     def _followed(self, owner: Tensor, host: Tensor) -> Tensor:
         """The caller's own tensor, which an ``out=`` or in-place kernel may have resized."""
         remark(host, owner.is_conj(), owner.is_neg())
-        if owner.shape != host.shape or owner.stride() != host.stride():
+        if owner.size() != host.size() or owner.stride() != host.stride():
             self._memory.replace(owner, self._memory.adopt(host))
         return owner
 
@@ -169,7 +169,7 @@ class Shapes:
 
     def _synchronise(self, origin: Tensor, tensor: DeviceTensor, value: Tensor | None) -> None:
         """Have the plain tensor follow what the call did to the one that stood for it."""
-        if tensor.spec.shape != tuple(origin.shape) or tensor.spec.stride != origin.stride():
+        if tensor.spec.shape != tuple(origin.size()) or tensor.spec.stride != origin.stride():
             self._memory.replace(origin, self._new(tensor.spec, tensor.value, derived=True))
         elif tensor.value is None and value is not None:
             self._memory.forget(origin)

@@ -72,7 +72,7 @@ class Device:
         self._process = os.getpid()
         self.backward = Backward()
         self.memory = Memory(device)
-        self.record = Record(self._site)
+        self.record = Record(self._site, lambda: self.memory.most)
         self.assumed = False
         """Whether Python was given a number that is not known without data."""
         self.modules: Followed | None = None

@@ -84,7 +84,9 @@ class Memory:
         self.allocated = 0
         """Bytes of all live storages."""
         self.peak = 0
-        """Most bytes that were live at once."""
+        """Most bytes that were live at once since the program last began to count anew."""
+        self.most = 0
+        """Most bytes that were ever live at once."""
         self._pages = count()
         self._blocks: WeakValueDictionary[int, Block] = WeakValueDictionary()
 
@@ -92,16 +94,17 @@ class Memory:
         """Count ``nbytes`` as allocated, or as given back where negative."""
         self.allocated += nbytes
         self.peak = max(self.peak, self.allocated)
+        self.most = max(self.most, self.allocated)
 
     def adopt(self, host: Tensor) -> Tensor:
         """Give the device tensor whose values are those of ``host``, which it shares."""
         if host._is_zerotensor():  # it has no values to share
-            host = torch.zeros(host.shape, dtype=host.dtype)
+            host = torch.zeros(host.size(), dtype=host.dtype)
         storage = host.untyped_storage()
         block = Block(self, storage.nbytes(), storage)
         block.made_up = type(host) is HostCopy
         return self._dressed(
-            self._storage(block), host.dtype, host.shape, host.stride(), host.storage_offset()
+            self._storage(block), host.dtype, host.size(), host.stride(), host.storage_offset()
         )
 
     def blank(
@@ -116,12 +119,12 @@ class Memory:
     def sharing(self, tensor: Tensor, host: Tensor) -> Tensor:
         """Give ``host``, a view of the host values of ``tensor``, as a view of ``tensor``."""
         storage = tensor.untyped_storage()
-        return self._dressed(storage, host.dtype, host.shape, host.stride(), host.storage_offset())
+        return self._dressed(storage, host.dtype, host.size(), host.stride(), host.storage_offset())
 
     def host(self, tensor: Tensor) -> Tensor | None:
         """Give a view of the host values of a device tensor; None where they are not known."""
         if tensor._is_zerotensor():
-            return torch.zeros(tensor.shape, dtype=tensor.dtype)
+            return torch.zeros(tensor.size(), dtype=tensor.dtype)
         while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
             if not torch._C._functorch.is_gradtrackingtensor(tensor):
                 return None  # what it holds has other sizes
@@ -130,7 +133,7 @@ class Memory:
         if block.host is None:
             return None
         found = torch.empty(0, dtype=tensor.dtype)
-        found.set_(block.host, tensor.storage_offset(), tensor.shape, tensor.stride())
+        found.set_(block.host, tensor.storage_offset(), tensor.size(), tensor.stride())
         if tensor.is_conj():
             found = found.conj()
         found = found._neg_view() if tensor.is_neg() else found
@@ -159,7 +162,7 @@ class Memory:
     def replace(self, tensor: Tensor, other: Tensor) -> None:
         """Have ``tensor`` stand for the storage, sizes and strides of ``other``."""
         at_key(
-            _SET, _CPU, tensor, other.untyped_storage(), other.storage_offset(), other.shape,
+            _SET, _CPU, tensor, other.untyped_storage(), other.storage_offset(), other.size(),
             other.stride(),
         )  # fmt: skip
 
@@ -226,7 +229,7 @@ def allocated(memory: Memory, values: bool) -> Iterator[None]:
         host.set_(torch.UntypedStorage(*args, **kwargs))
         if values:
             return memory.adopt(host).untyped_storage()
-        return memory.blank(host.dtype, host.shape, host.stride()).untyped_storage()
+        return memory.blank(host.dtype, host.size(), host.stride()).untyped_storage()
 
     made: dict[str, Any] = {"__new__": new, "resize_": _resize, "nbytes": _nbytes, "size": _nbytes}
     for name, method in made.items():
@@ -270,7 +273,7 @@ def pinning() -> Iterator[None]:
 
 
 def _pin(tensor: Tensor, device: torch.device | None = None) -> Tensor:
-    made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor)
+    made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype).copy_(tensor)
     made.untyped_storage().__dict__[_PINNED] = True
     return made
 

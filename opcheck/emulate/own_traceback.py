@@ -9,6 +9,18 @@ _OURS = (str(Path(__file__).parents[1]), "<frozen runpy>")
 def show(error: BaseException) -> None:
     """Print an exception on stderr, without the lines of what runs the user's code."""
     stack = traceback.TracebackException.from_exception(error)
+    _leave_out_ours(stack)
+    stack.print()
+
+
+def _leave_out_ours(stack: traceback.TracebackException) -> None:
+    """Leave out our own lines, and the errors that we met and answered with this one."""
     frames = [frame for frame in stack.stack if not frame.filename.startswith(_OURS)]
     stack.stack = traceback.StackSummary.from_list(frames)
-    stack.print()
+    before = stack.__context__
+    while before and before.stack and before.stack[0].filename.startswith(_OURS):
+        before = before.__context__
+    stack.__context__ = before
+    for other in (stack.__cause__, stack.__context__):
+        if other is not None:
+            _leave_out_ours(other)

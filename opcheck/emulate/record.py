@@ -26,10 +26,13 @@ from opcheck.model.verdict import Verdict
 
 
 class Record:
-    """Counts by overload and phase; ``where`` tells the user's line that is running."""
+    """Counts by overload and phase.
 
-    def __init__(self, where: Callable[[], Site]) -> None:
-        self._where = where
+    ``where`` tells the user's line that is running, ``most`` how many bytes were live at most.
+    """
+
+    def __init__(self, where: Callable[[], Site], most: Callable[[], int]) -> None:
+        self._where, self._most = where, most
         self._tallies = Tallies()
         self.phase: Phase | None = None
         """Set by whoever knows; None: backward is recognised, everything else is forward."""
@@ -50,7 +53,7 @@ class Record:
 
     def kernel_ran(self, op: str) -> None:
         """Count one call that reached a kernel of the device."""
-        self._add(Event(Happened.ASKED, op, self.now))
+        self._add(Event(Happened.ASKED, op, self.now, nbytes=self._most()))
 
     def lacked(self, op: str) -> None:
         """Count one call that found no kernel."""
@@ -79,6 +82,16 @@ class Record:
         where = self._where()
         self._add(Event(Happened.CAUTION, op, self.now, reason, verdict=verdict, site=where))
 
+    def stepped(self) -> int:
+        """Count a step of an optimizer; gives how many there were."""
+        self._add(Event(Happened.STEPPED))
+        return self._tallies.steps
+
+    def called(self) -> int:
+        """Count a call of an outermost module; gives how many there were."""
+        self._add(Event(Happened.CALLED))
+        return self._tallies.forwards
+
     def note(self, text: str) -> None:
         """Keep a sentence about the run, once."""
         if text not in self._tallies.notes:
@@ -101,13 +114,23 @@ class Record:
         A phase that an error left behind, in the middle of an optimizer's step, is forgotten too.
         """
         before = copy(self)
-        vars(self).update(vars(Record(self._where)))
+        vars(self).update(vars(Record(self._where, self._most)))
         return before
 
     @property
     def islands(self) -> int:
         """Maximal runs of kernels that stay on the device."""
         return self._tallies.islands
+
+    @property
+    def steps(self) -> int:
+        """Steps of optimizers."""
+        return self._tallies.steps
+
+    @property
+    def forwards(self) -> int:
+        """Calls of outermost modules."""
+        return self._tallies.forwards
 
     @property
     def notes(self) -> dict[str, None]:

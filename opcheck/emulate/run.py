@@ -142,6 +142,7 @@ def with_what_was_asked(begun: Emulation, emulator: Emulator) -> Emulation:
         cautions=emulator.cautions,
         islands=emulator.device.record.islands,
         kernels=emulator.kernels,
+        memory_peak=emulator.device.memory.most,
     )
 
 

@@ -3,10 +3,8 @@
 Steps and forward calls are counted by torch's own hooks.
 """
 
-import linecache
 import runpy
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -27,6 +25,7 @@ from opcheck.emulate.own_traceback import show
 from opcheck.emulate.patches import as_cuda
 from opcheck.emulate.record import Journal, Record
 from opcheck.emulate.run import beginning, general_notes, mode_of, renamed, with_what_was_asked
+from opcheck.emulate.script_errors import frames, unrecognized
 from opcheck.emulate.script_modules import ScriptModules, module_calls
 from opcheck.emulate.script_outputs import ScriptOutputs, seed, seeded
 from opcheck.emulate.session import Emulator, prepared
@@ -37,14 +36,12 @@ from opcheck.model.report import SCRIPT, ModelInfo
 from opcheck.model.script import (
     ENDED_WELL,
     Ending,
-    Frame,
     ScriptRequest,
     ScriptRun,
     ScriptSpec,
 )
 from opcheck.model.target import Target
 from opcheck.model.trace import Phase
-from opcheck.source.user_code import is_users, shown
 from opcheck.trace.calls.call_site import from_error
 
 _MAIN = "__main__"
@@ -59,8 +56,8 @@ class _Enough(BaseException):  # no error: what ends a script that has done enou
 class _Progress:
     """Counts optimizer steps, and calls of outermost modules that have parameters."""
 
-    def __init__(self, steps: int | None, forwards: int | None) -> None:
-        self.steps = self.forwards = 0
+    def __init__(self, record: Record, steps: int | None, forwards: int | None) -> None:
+        self._record = record
         self._most_steps, self._most_forwards = steps, forwards
         self._depth = 0
 
@@ -75,8 +72,7 @@ class _Progress:
             steps.remove()
 
     def _stepped(self, *_: Any) -> None:
-        self.steps += 1
-        self._end(self.steps, self._most_steps)
+        self._end(self._record.stepped(), self._most_steps)
 
     def _entered(self, *_: Any) -> None:
         self._depth += 1
@@ -86,8 +82,7 @@ class _Progress:
         if self._depth or torch._C._current_graph_task_id() >= 0:
             return  # backward computes a checkpointed part once more
         if next(module.parameters(), None) is not None:
-            self.forwards += 1
-            self._end(self.forwards, self._most_forwards)
+            self._end(self._record.called(), self._most_forwards)
 
     @staticmethod
     def _end(count: int, most: int | None) -> None:
@@ -136,7 +131,7 @@ def run_script(
     model = ModelInfo(request.script.name, SCRIPT, digest)
     begun = beginning(target, matrix, model, values=request.values)
     emulator = Emulator(matrix, values=request.values, stop=request.stop)
-    progress, met = _Progress(request.steps, request.forwards), dict[str, None]()
+    met = dict[str, None]()
     with ExitStack() as stack:
         device = stack.enter_context(emulator)
         modules = ScriptModules(emulator.device.met_compiled)
@@ -147,6 +142,7 @@ def run_script(
         emulator.device.state.count = request.script.processes
         stack.enter_context(followed(emulator.device.record))
         outputs = _outputs(emulator, modules, stack) if request.compare else None
+        progress = _Progress(emulator.device.record, request.steps, request.forwards)
         stack.enter_context(progress.counting())
         if journal is not None:
             Journal(journal, begun).follow(emulator.device.record)
@@ -154,7 +150,7 @@ def run_script(
         played = partial(play, emulator.device.record) if play else partial(_run, request.script)
         ended = _ran(request.script, played)
         given = outputs.outputs(seeded=seeded()) if outputs is not None else None
-    said = _said(request, begun, emulator, progress, modules, ended, [
+    said = _said(request, begun, emulator, modules, ended, [
         *notes(), *renamed(met, target.device_type), *emulator.device.record.notes,
         *general_notes(matrix),
     ])  # fmt: skip
@@ -210,16 +206,15 @@ def _said(
     request: ScriptRequest,
     begun: Emulation,
     emulator: Emulator,
-    progress: _Progress,
     modules: ScriptModules,
     ended: _Ended,
     notes: Sequence[str],
 ) -> ScriptRun:
-    refusals, error = emulator.refusals, ended.error
+    refusals, error, record = emulator.refusals, ended.error, emulator.device.record
     text = "" if error is None else f"{type(error).__name__}: {error}".strip()
     refused = [item for item in refusals if item.error == text]
     ending = Ending.REFUSED if refused and ended.ending is Ending.FAILED else ended.ending
-    frames = () if error is None else tuple(_frames(error))
+    passed = () if error is None else tuple(frames(error))
     caught = {
         site for item in refusals if request.stop for site in item.sites if item not in refused
     }
@@ -231,19 +226,11 @@ def _said(
         finished=ending in ENDED_WELL,
         error=text,
         error_site=place if place and place.file else None,
-        error_source=frames[-1].source if frames else "",
+        error_source=passed[-1].source if passed else "",
         notes=tuple(dict.fromkeys(notes)),
-        gaps=tuple(emulator.device.record.gaps),
+        gaps=tuple(record.gaps),
     )
     return ScriptRun(
-        request.script, emulation, ending, ended.status, progress.steps, progress.forwards,
-        frames, tuple(sorted(caught)),
+        request.script, emulation, ending, ended.status, record.steps, record.forwards,
+        passed, tuple(sorted(caught)), unrecognized=() if error is None else unrecognized(error),
     )  # fmt: skip
-
-
-def _frames(error: BaseException) -> Iterator[Frame]:
-    """The user's own lines that an exception passed, outermost first."""
-    for step in traceback.extract_tb(error.__traceback__):
-        if step.lineno is not None and is_users(step.filename):
-            source = linecache.getline(step.filename, step.lineno).strip()
-            yield Frame(shown(step.filename), step.lineno, step.name, source)

@@ -9,6 +9,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Remedy
 from opcheck.model.report import Finding
+from opcheck.model.script import ScriptPlan
 from opcheck.model.trace import Phase
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.suggestions import planned
@@ -23,8 +24,8 @@ _NO_GRADIENTS = "its gradients were not compared"
 
 def planned_calls(
     kept: KeptCalls, matrix: SupportMatrix, remedies: tuple[Remedy, ...], *, trained: bool
-) -> tuple[Finding, ...]:
-    """A finding for each kind of call that was kept, with its suggestions, worst first.
+) -> ScriptPlan:
+    """A finding for each kind of call that was kept, with its suggestions, and what they come to.
 
     ``trained``: whether the script computed gradients, which what stands for a call needs too.
     """
@@ -35,8 +36,10 @@ def planned_calls(
     recorder = Recorder(device_type, matrix.casts, registered, matrix.autocast)
     structural = Structural(trace, Prover(recorder), lambda file: "".join(lines_of(file)))
     plans = structural.added(Planner(trace, recorder).plan(matrix, remedies), matrix)
-    findings = planned(resolve(trace, matrix), trace, plans).findings
-    return tuple(map(_without_gradients, findings)) if trained else findings
+    found = planned(resolve(trace, matrix), trace, plans)
+    assert found.plan is not None, "it was planned"
+    findings = tuple(map(_without_gradients, found.findings)) if trained else found.findings
+    return ScriptPlan(findings, found.plan)
 
 
 def _without_gradients(finding: Finding) -> Finding:

@@ -29,7 +29,9 @@ def require_emulated(matrix: SupportMatrix) -> None:
             device=device,
         ),
         Sentence(
-            "opcheck scan holds models against it; devices of {list} can be emulated",
+            "check the model of it instead: opcheck scan model.py:build -t {target}, with --train "
+            "for a training step; devices of {list} can be emulated",
+            target=matrix.target.name,
             list=", ".join(_vendors()),
         ),
     )

@@ -33,6 +33,7 @@ class Tallies:
 
     def __init__(self) -> None:
         self.islands = 0
+        self.memory_peak = self.steps = self.forwards = 0
         self.notes: dict[str, None] = {}
         self.gaps: dict[Gap, None] = {}
         self._native: Counter[tuple[str, Phase]] = Counter()
@@ -49,6 +50,7 @@ class Tallies:
         match event.kind:
             case Happened.ASKED:
                 self._native[key] += 1
+                self.memory_peak = max(self.memory_peak, event.nbytes)
             case Happened.LACKED:
                 self._missing[key] += 1
             case Happened.STAYED:
@@ -62,6 +64,10 @@ class Tallies:
                 _add(self._refused, (*key, event.reason, event.text), event)
             case Happened.CAUTION:
                 _add(self._cautions, (*key, event.reason, event.verdict), event)
+            case Happened.STEPPED:
+                self.steps += 1
+            case Happened.CALLED:
+                self.forwards += 1
             case Happened.NOTE:
                 self.notes[event.text] = None
             case Happened.GAP:

@@ -41,6 +41,10 @@ class Happened(StrEnum):
     REFUSED = "refused"
     CAUTION = "caution"
     """A call ran otherwise than on the host."""
+    STEPPED = "stepped"
+    """An optimizer took a step."""
+    CALLED = "called"
+    """An outermost module was called."""
     NOTE = "note"
     GAP = "gap"
     """Something was not seen: the place stands for the operator."""
@@ -56,6 +60,7 @@ class Event(Struct, frozen=True):
     text: str = ""
     """The error of a refusal, or the sentence of a note."""
     nbytes: int = 0
+    """Bytes that crossed; of ASKED, the most that were live at once until then."""
     by_condition: bool = False
     """Whether a condition refuses it, and not the lack of a kernel."""
     verdict: Verdict = Verdict.NATIVE
@@ -221,6 +226,8 @@ class Emulation(Shown, frozen=True):
     """The line of source at ``error_site``; "" where it cannot be read."""
     gaps: tuple[Gap, ...] = ()
     """What the run could not show: it counts as unknown."""
+    memory_peak: int = 0
+    """Most bytes of tensors that were live on the device at once; 0 where there were none."""
 
     @property
     def runs(self) -> bool | None:
@@ -257,9 +264,12 @@ class EmulationRequest(Struct, frozen=True):
 class PartialEmulationError(EmulationError):
     """The model's process ended before the model did; ``emulation`` is what it did until then."""
 
-    def __init__(self, error: OpcheckError, emulation: Emulation) -> None:
+    def __init__(
+        self, error: OpcheckError, emulation: Emulation, steps: int = 0, forwards: int = 0
+    ) -> None:
         super().__init__(error.message, error.hint)
         self.emulation = emulation
+        self.steps, self.forwards = steps, forwards
 
 
 class Asked(Struct, frozen=True):

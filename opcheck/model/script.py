@@ -10,6 +10,7 @@ from opcheck.errors import EmulationError, OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.comparison import Comparison, Outputs
 from opcheck.model.emulation import Emulation, Site
+from opcheck.model.plan import PlanSummary
 from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
 from opcheck.model.shown import Shown
@@ -51,14 +52,21 @@ class ScriptSpec(Struct, frozen=True):
     """The launcher's own arguments."""
     processes: int = 1
     """How many processes the launcher was to start."""
+    cells: tuple[str, ...] = ()
+    """What was typed in a session of IPython, in the place of a file; its name is the last's."""
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def notebook(self) -> bool:
-        """Whether it is a notebook, whose cells are run in their order."""
-        return not self.module and self.name.endswith(_NOTEBOOK)
+        """Whether it is a notebook or a session, whose cells are run in their order."""
+        return bool(self.cells) or (not self.module and self.name.endswith(_NOTEBOOK))
+
+    @property
+    def is_file(self) -> bool:
+        """Whether there is a file of its name."""
+        return not (self.module or self.cells)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -220,6 +228,13 @@ class Fact(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
+class ChipMemory(Struct, frozen=True):
+    """Bytes that products with one chip have, as far as somebody has said."""
+
+    least: int
+    most: int
+
+
 class Basis(Struct, frozen=True):
     """What the answer rests on in the database."""
 
@@ -231,6 +246,17 @@ class Basis(Struct, frozen=True):
     """One for each overload and reason of the run that is no plain good news."""
     advisories: tuple[Reason, ...] = ()
     """What holds for the target as a whole; the run's notes say it too."""
+    memory: ChipMemory | None = None
+    """What the chip has; None where nobody has said."""
+
+
+class ScriptPlan(Struct, frozen=True):
+    """What to change in a script, by the calls that its device did not take as they are."""
+
+    findings: tuple[Finding, ...]
+    """One for each kind of call, worst first, with its suggestions."""
+    summary: PlanSummary
+    """What these come to once each tier is followed."""
 
 
 class ScriptRun(Shown, frozen=True):
@@ -252,11 +278,13 @@ class ScriptRun(Shown, frozen=True):
     """The user's own frames of the exception that ended it, outermost first."""
     caught: tuple[Site, ...] = ()
     """Where the device's errors were raised that the script then caught."""
+    unrecognized: tuple[str, ...] = ()
+    """Words of its command line for which its argparse ended it."""
     writes: tuple[Write, ...] = ()
     """What it wrote that nobody but itself saw, sorted; () where it was let through."""
     basis: Basis = Basis()
-    plan: tuple[Finding, ...] | None = None
-    """The calls that the device did not take, with a way for each; None unless asked for."""
+    plan: ScriptPlan | None = None
+    """What to change; None unless asked for."""
     outputs: Outputs | None = None
     """What the run gave, until it is compared; None unless that is requested."""
     comparison: Comparison | None = None
@@ -268,6 +296,14 @@ class ScriptRun(Shown, frozen=True):
     def used(self) -> bool:
         """Whether the device was asked for anything at all."""
         return bool(self.emulation.kernels)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether its tensors have room; None where that hangs on the product, or is not known."""
+        peak, room = self.emulation.memory_peak, self.basis.memory
+        if room is None:
+            return None
+        return True if peak <= room.least else None if peak <= room.most else False
 
     @property
     def runs(self) -> bool | None:

@@ -1,13 +1,13 @@
 """A script's run in the form of a scan's answer, for all that reads those: formats and the gate."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Caution, Emulation, HostCalls, Refusal
-from opcheck.model.plan import Declined, Suggestion
+from opcheck.model.plan import AfterTier, Declined, PlanSummary, Suggestion
 from opcheck.model.report import (
     Finding,
     KernelCount,
@@ -18,7 +18,7 @@ from opcheck.model.report import (
     TargetReport,
     TraceInfo,
 )
-from opcheck.model.script import Ending, Fact, ScriptRun
+from opcheck.model.script import ENDED_WELL, Ending, Fact, ScriptPlan, ScriptRun
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import RUN_ENDED, Gap, OpName, Phase
 from opcheck.model.verdict import Confidence, Verdict
@@ -60,6 +60,12 @@ def report_of_script(found: ScriptRun) -> Report:
     )
 
 
+def without_end(report: Report) -> Report:
+    """The report without the gap for an end of which the error has told already."""
+    gaps = tuple(gap for gap in report.trace.gaps if gap.code != RUN_ENDED)
+    return replace(report, trace=replace(report.trace, gaps=gaps))
+
+
 def _ended(found: ScriptRun) -> Iterator[Gap]:
     """That the rest of the script was not seen, where it ended otherwise than was asked for."""
     said = _ENDED.get(found.ending)
@@ -80,13 +86,14 @@ def _target(found: ScriptRun) -> TargetReport:
         database_digest=emulation.database_digest, database_date=found.basis.date,
         summary=_summary(found, findings), findings=findings, kernels=emulation.kernels,
         advisories=found.basis.advisories,
+        plan=None if found.plan is None else _steps(found, findings, found.plan),
     )  # fmt: skip
 
 
 def _findings(found: ScriptRun) -> Iterator[Finding]:
     """One for each overload, phase and reason; what has a kernel and no catch has no place."""
     for finding in _without_plan(found):
-        yield _with_plan(finding, found.plan or ())
+        yield finding if found.plan is None else _with_plan(finding, found.plan.findings)
 
 
 def _without_plan(found: ScriptRun) -> Iterator[Finding]:
@@ -126,6 +133,30 @@ def _with_plan(finding: Finding, plan: Sequence[Finding]) -> Finding:
                 ways[replace(way, places=places)] = None
         declined.update(dict.fromkeys(one.declined))
     return replace(finding, suggestions=tuple(ways), declined=tuple(declined))
+
+
+def _steps(found: ScriptRun, findings: Sequence[Finding], plan: ScriptPlan) -> PlanSummary:
+    """What the script comes to once each tier is followed, all that it called counted."""
+    operators = {one.op for one in findings}
+    bad = {one.op for one in findings if not one.verdict.on_device}
+    kept = {one.op for one in plan.findings}
+    left = {one.verdict for one in findings if not one.verdict.on_device and one.op not in kept}
+    tiers, gone = [], set[str]()
+    for after in plan.summary.tiers:
+        new = bad.intersection(after.operators) - gone
+        gone |= new
+        share = round((len(operators) - len(bad - gone)) / len(operators), 4) if operators else None
+        tiers.append(AfterTier(after.tier, share, _runs(found, after, left), tuple(sorted(new))))
+    without = bad - kept | bad.intersection(plan.summary.stuck)
+    return PlanSummary(tuple(tiers), tuple(sorted(without)))
+
+
+def _runs(found: ScriptRun, after: AfterTier, left: Collection[Verdict]) -> bool | None:
+    """Whether the device takes the script after a tier; ``left``: of what no fix was looked for."""
+    if after.runs is False or Verdict.UNSUPPORTED in left:
+        return False
+    whole = found.ending in ENDED_WELL and not found.emulation.gaps
+    return after.runs if whole and Verdict.UNKNOWN not in left else None
 
 
 def _line(place: Place) -> tuple[str, str, int]:

@@ -5,9 +5,10 @@ A device that runs keeps no evidence beside each call; the matrix that it was ma
 
 from collections.abc import Iterator
 
+from opcheck.model.costs import Chip
 from opcheck.model.emulation import Caution, Emulation, HostCalls, Refusal
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.script import Basis, Fact
+from opcheck.model.script import Basis, ChipMemory, Fact
 from opcheck.model.trace import Node, OpName
 from opcheck.model.verdict import Confidence, Evidence
 from opcheck.resolve import resolution as codes
@@ -17,14 +18,21 @@ from opcheck.resolve.kernels import DISPATCHER, of_host
 _LACKING = frozenset({codes.HOST_FALLBACK, codes.NO_KERNEL, codes.NO_KERNEL_ANYWHERE})
 
 
-def basis_of(found: Emulation, matrix: SupportMatrix) -> Basis:
-    """The facts behind all that is refused, runs on the host, or runs with a catch."""
+def basis_of(found: Emulation, matrix: SupportMatrix, chip: Chip) -> Basis:
+    """The facts behind all that is refused, runs on the host or runs with a catch, and the room."""
     calls: tuple[Refusal | HostCalls | Caution, ...]
     calls = (*found.refusals, *found.host_calls, *found.cautions)
     pairs = sorted({(item.op, item.reason.code) for item in calls})
     facts = tuple(_fact(op, code, matrix) for op, code in pairs)
     advisories = tuple(of_target(matrix, found.torch_version, "run"))
-    return Basis(matrix.target.device_type, matrix.database_date, facts, advisories)
+    return Basis(matrix.target.device_type, matrix.database_date, facts, advisories, _memory(chip))
+
+
+def _memory(chip: Chip) -> ChipMemory | None:
+    known = [product.memory for product in chip.products if product.memory is not None]
+    if not known:
+        return None
+    return ChipMemory(int(min(one.value for one in known)), int(max(one.most for one in known)))
 
 
 def _fact(op: str, code: str, matrix: SupportMatrix) -> Fact:

@@ -24,8 +24,8 @@ _OPTIONS = re.compile(r"(?:-[a-zA-Z]+(?:[ \t]*\d+)?[ \t]+)*")
 NAME = "opcheck"
 """The magic that runs code on an emulated device."""
 OPTION = re.compile(
-    r"[ \t]*(?:(?:-t|--target)[=\s][ \t]*(?P<target>[^\s-]\S*)|--(?P<flag>values|stop|no-as-cuda))"
-    r"(?=\s|$)"
+    r"[ \t]*(?:(?:-t|--target)[=\s][ \t]*(?P<target>[^\s-]\S*)"
+    r"|--(?P<flag>values|compare|stop|no-as-cuda))(?=\s|$)"
 )
 """An option of that one."""
 RUN = frozenset({"time", "timeit", "prun", "memit", "capture", NAME})

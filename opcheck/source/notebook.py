@@ -1,5 +1,6 @@
 """Jupyter notebooks, read as the Python of their code cells; nothing of a notebook is run here."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -32,8 +33,8 @@ class Cell(Struct, frozen=True):
     """Whether the cells after it are run although it raises."""
 
     def file(self, notebook: str) -> str:
-        """What the cell's code has as its file: ``train.ipynb#In[3]``."""
-        return f"{notebook}#In[{self.number}]"
+        """What the cell's code has as its file: ``train.ipynb#In[3]``, of a session ``In[3]``."""
+        return f"{notebook}#In[{self.number}]" if notebook else f"In[{self.number}]"
 
 
 class _Metadata(Struct):
@@ -114,6 +115,14 @@ def read(name: str) -> tuple[Cell, ...]:
         Cell(number, cell.text, as_python(cell.text), _MAY_RAISE in cell.metadata.tags)
         for number, cell in enumerate(code, 1)
         if _SKIP not in cell.metadata.tags
+    )
+
+
+def of_session(texts: Sequence[str]) -> tuple[Cell, ...]:
+    """The cells of a session as they were run; of those before the last, any may have raised."""
+    return tuple(
+        Cell(number, text, as_python(text), may_raise=number < len(texts))
+        for number, text in enumerate(texts, 1)
     )
 
 

@@ -26,6 +26,18 @@ def numbers(device: torch.device, *shape: int) -> Tensor:
 
 
 @program
+def lazy_modules(device: torch.device) -> Any:
+    """They are moved before they know their sizes; their parameters raise if asked for a shape."""
+    net = nn.Sequential(nn.LazyLinear(3, bias=False), nn.LazyBatchNorm1d()).to(device)
+    net = net.cpu().to(device).half().float()
+    given = numbers(device, 2, 4)
+    net[0](given)
+    nn.init.ones_(net[0].weight)
+    net(given).square().sum().backward()
+    return [*net.parameters(), net[0].weight.grad, net[1].running_mean]
+
+
+@program
 def written_through_a_view(device: torch.device) -> Any:
     x = numbers(device)
     part = x[1:, ::2]

@@ -26,7 +26,7 @@ class Notebook:
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {}
-        self.record = Record(lambda: Site("", "", 0))
+        self.record = Record(lambda: Site("", "", 0), lambda: 0)
         self.others: list[str] = []
         shell = Shell(self.names, self.record, self.others.append)
         self.names["get_ipython"] = lambda: shell

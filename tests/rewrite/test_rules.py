@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import Draw, RandomDraw
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.trial import attempt
@@ -69,6 +70,20 @@ def test_a_rule_takes_most_of_what_it_is_for(rule: Rule, op: str) -> None:
         if skipped[""] >= 10:
             return
     pytest.fail(f"{skipped}")
+
+
+@each_pair
+def test_a_call_that_a_plan_measures_is_one_of_the_same_arguments(rule: Rule, op: str) -> None:
+    """A plan draws random values, and has the rule make a call of them that has an answer."""
+    for seed in range(30):
+        args, kwargs = rule.example(op, RandomDraw(seed))
+        if not attempt(rule, op, RandomDraw(seed)).skipped:
+            call = Call(overload_named(op), args, kwargs)
+            made = rule.valid(call)
+            assert (made.func, len(made.args)) == (call.func, len(args))
+            assert set(made.kwargs) == set(kwargs)
+            return
+    pytest.fail("no call to measure")
 
 
 @each_pair

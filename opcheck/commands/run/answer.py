@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from opcheck.commands.run.comparing import compare
+from opcheck.commands.run.compare_outputs import compare
 from opcheck.errors import SourceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.lang.sentence import Sentence
@@ -42,19 +42,24 @@ def run(
     from opcheck.sandbox.parent import run as worker
 
     database = open_database(request.databases)
-    matrix = database.matrix(database.resolve(request.target))
+    target = database.resolve(request.target)
+    matrix = database.matrix(target)
     require_emulated(matrix)
-    if not request.script.module:
+    if request.script.is_file:
         _require_file(request.script)
     if request.compare:
         request = replace(request, values=True)
     cpu = _on_cpu(request, progress, beside) if request.compare else None
+
+    def whole(found: ScriptRun) -> ScriptRun:
+        basis = basis_of(found.emulation, matrix, database.chip(target))
+        return replace(_compared(found, cpu), basis=basis)
+
     try:
-        found = worker.script(request, progress=progress, output=output, beside=beside)
+        return whole(worker.script(request, progress=progress, output=output, beside=beside))
     except PartialRunError as error:
-        error.run = replace(_compared(error.run, cpu), basis=basis_of(error.run.emulation, matrix))
+        error.run = whole(error.run)
         raise
-    return replace(_compared(found, cpu), basis=basis_of(found.emulation, matrix))
 
 
 def _on_cpu(request: ScriptRequest, progress: Progress, beside: int) -> ScriptRun:

@@ -2,20 +2,29 @@
 
 It has no limits and no view of files of its own: it runs as any cell does, in the notebook's
 namespace, with CUDA taken for the device until the cell ends.
+
+With ``--compare`` it runs nothing there: a run on the CPU would leave its marks in the namespace.
+The session's cells run anew, in processes of their own, as a notebook does.
 """
 
 from functools import partial
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
+from opcheck.commands.run.answer import run
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import ScriptRequest, ScriptRun, ScriptSpec
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline.database import open_database
+from opcheck.resolve.basis import basis_of
 from opcheck.source.magics import NAME, OPTION
 
-_HINT = Sentence("write it as: %%opcheck -t ascend-910b [--values] [--stop] [--no-as-cuda]")
+_HINT = Sentence(
+    "write it as: %%opcheck -t ascend-910b [--values | --compare] [--stop] [--no-as-cuda]"
+)
 
 
 class History(Protocol):
@@ -23,6 +32,8 @@ class History(Protocol):
 
     input_hist_parsed: list[str]
     """The cells that were run, the running one last; the first is empty."""
+    input_hist_raw: list[str]
+    """The same as they were typed."""
 
 
 class Shell(Protocol):
@@ -87,32 +98,46 @@ def _ran(shell: Shell, options: dict[str, str], code: str, *, lines_before: bool
         target = TargetSpec.parse(options["target"])
     except ValueError as error:
         raise UsageError(sentence_of(error), _HINT) from error
+    # execution_count is that of the next cell in some versions of IPython
+    name = f"In[{len(shell.history_manager.input_hist_parsed) - 1}]"
+    compare = "compare" in options
+    request = ScriptRequest(
+        ScriptSpec(name, cells=_session(shell.history_manager, code) if compare else ()),
+        ModelSpec(name),
+        target,
+        values="values" in options or compare,
+        stop="stop" in options,
+        as_cuda="no-as-cuda" not in options,
+        compare=compare,
+    )
+    return run(request) if compare else _ran_here(shell, request, code, lines_before)
+
+
+def _session(history: History, code: str) -> tuple[str, ...]:
+    """All cells as they were typed, the one last that ``code`` is of."""
+    typed = tuple(history.input_hist_raw[1:])
+    return typed if typed and code.strip() in typed[-1] else (*typed, code)
+
+
+def _ran_here(shell: Shell, request: ScriptRequest, code: str, lines_before: bool) -> ScriptRun:
+    """Run code in the notebook's own process and namespace."""
     from opcheck.emulate.cells import Runner  # needs torch
     from opcheck.emulate.script import run_script
     from opcheck.emulate.supported import require_emulated
 
     database = open_database()
-    resolved = database.resolve(target)
+    resolved = database.resolve(request.target)
     matrix = database.matrix(resolved)
     require_emulated(matrix)
-    # execution_count is that of the next cell in some versions of IPython
-    name = f"In[{len(shell.history_manager.input_hist_parsed) - 1}]"
     before = "\n" * lines_before  # the line of the magic, so that lines have their numbers
     python, text = (f"{before}{part}" for part in (shell.transform_cell(code), code))
-    request = ScriptRequest(
-        ScriptSpec(name),
-        ModelSpec(name),
-        target,
-        values="values" in options,
-        stop="stop" in options,
-        as_cuda="no-as-cuda" not in options,
-    )
-    return run_script(
+    found = run_script(
         request,
         resolved,
         matrix,
         digest="",
         begins=lambda: None,
         notes=lambda: (),
-        play=lambda _: Runner(shell.user_ns).run(python, text, name),
+        play=lambda _: Runner(shell.user_ns).run(python, text, request.script.name),
     )
+    return replace(found, basis=basis_of(found.emulation, matrix, database.chip(resolved)))

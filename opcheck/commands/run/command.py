@@ -162,6 +162,7 @@ Timeout = Annotated[
 
 
 def run(
+    context: typer.Context,
     words: Words,
     target: options.OneTarget = None,
     module: Module = False,
@@ -219,8 +220,25 @@ def run(
     except PartialRunError as error:
         out.write(error.run)
         raise
+    found = _hinted(found, context)
     out.write(found)
     raise typer.Exit(_exit_code(request, found))
+
+
+def _hinted(found: ScriptRun, context: typer.Context) -> ScriptRun:
+    """The run with a note where the script was given what is an option of this command."""
+    own = {name for param in context.command.params for name in param.opts}
+    given = dict.fromkeys(word.partition("=")[0] for word in found.unrecognized)
+    names = [name for name in given if name in own]
+    if not names:
+        return found
+    hint = Sentence(
+        "the script does not know {list}, which opcheck run does: its own options stand before "
+        "the script",
+        list=", ".join(names),
+    )
+    emulation = found.emulation
+    return replace(found, emulation=replace(emulation, notes=(*emulation.notes, hint)))
 
 
 def _exit_code(request: ScriptRequest, found: ScriptRun) -> ExitCode:

@@ -13,8 +13,13 @@ _ENDINGS = {
     Ending.REFUSED: "stopped at a refusal",
     Ending.CUT: "ended early",
 }
+_PEAK = "memory peak: {text} (tracked tensors)"
+_OF = "{said} of the chip's {text_most}"
+_OF_SOME = "{said} of the chip's {text_least} to {text_most}"
+_MORE = "{said}, more than the chip has: {text_most}"
 _CAUGHT = "the script caught what the device raised at {text}, and went on"
 CAUGHT = ("Caught", "errors of the device that the script went on from")
+RAN = ("The run", "how far it came, and what it took")
 WRITES = ("Written", "seen by the script alone, and gone")
 
 
@@ -26,6 +31,8 @@ def outcome(found: ScriptRun) -> Sentence:
     ended = _ENDINGS.get(found.ending)
     if ended is not None:
         said = Sentence(ended, count=found.status)
+        if not (found.used or emulation.refusals):
+            return chained((said, Sentence("before it used the device")), ", ")
         if emulation.refusals and found.ending is not Ending.REFUSED:
             return chained((said, words.outcome(False, "", *numbers)), ", ")
         return said
@@ -48,6 +55,17 @@ def place(frame: Frame) -> Sentence:
         count=frame.line,
         module=frame.function,
     )
+
+
+def memory(found: ScriptRun) -> Sentence:
+    """What the device's tensors took of the memory that the chip has."""
+    said = Sentence(_PEAK, text=size(found.emulation.memory_peak))
+    room = found.basis.memory
+    if room is None:
+        return said
+    least, most = size(room.least), size(room.most)
+    template = _MORE if found.fits is False else _OF if least == most else _OF_SOME
+    return Sentence(template, said=said, text_least=least, text_most=most)
 
 
 def caught(found: ScriptRun) -> dict[tuple[str, int], Sentence]:

@@ -11,7 +11,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ class Refusals:
             for parent in parents:
                 module = getattr(module, parent)
             function: Callable[..., Any] = getattr(module, leaf)
-            setattr(module, leaf, _announced(function))
+            setattr(module, leaf, libraries.with_path(function, _announced, 1, "f"))
         if self.redirected is not None:
             libraries.prepare(self.redirected)
 
@@ -134,17 +133,10 @@ def _place() -> str:
     return ""
 
 
-def _announced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, that raises the audit event which C++ does not."""
-
-    @wraps(function)
-    def announced(*args: Any, **kwargs: Any) -> Any:
-        file = args[1] if len(args) > 1 else kwargs.get("f")
-        if isinstance(file, str | os.PathLike):
-            sys.audit("open", os.fspath(file), "wb", 0)
-        return function(*args, **kwargs)
-
-    return announced
+def _announced(path: Any) -> Any:
+    """The same path, after the audit event that C++ does not raise where it opens a file."""
+    sys.audit("open", os.fspath(path), "wb", 0)
+    return path
 
 
 def confined(job: Job) -> Refusals:

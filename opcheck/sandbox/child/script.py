@@ -16,7 +16,7 @@ from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, leave_compiler_out
 from opcheck.source.base import digest_of_file
 from opcheck.source.load import prepare
-from opcheck.source.notebook import read
+from opcheck.source.notebook import of_session, read
 
 _NO_OVERLAY = (
     "this system has no mount namespaces for a process like this one: what Python writes is seen "
@@ -30,12 +30,15 @@ def run(
     """Run a script in this process, which is of no other use afterwards."""
     script = request.script
     process.begin("load", Sentence("loading {source}", source=script.name))
-    cells = read(script.name) if script.notebook else ()
+    cells = of_session(script.cells)
+    if script.notebook and script.is_file:
+        cells = read(script.name)
     database = Database.open(overlays=tuple(map(Path, request.databases)))
     target = database.resolve(request.target)
     leave_compiler_out()
     refusals.watch_torch()
-    from opcheck.emulate.cells import run_notebook  # needs torch
+    from opcheck.emulate import standard_input  # needs torch
+    from opcheck.emulate.cells import run_notebook
     from opcheck.emulate.cpu_matrix import cpu_matrix
     from opcheck.emulate.kept_calls import KeptCalls
     from opcheck.emulate.script import run_script
@@ -56,6 +59,7 @@ def run(
     stand_ins = prepare(libraries, weights=request.values, on_device=True, plugin=plugin)
     _set_up(environment)
     hub_files.prepare()
+    standard_input.prepare()
     for absent in (fake_data, fake_rows, fake_pretrained):
         absent.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command
@@ -69,7 +73,8 @@ def run(
         data = (*fake_data.notes(), *fake_rows.notes(), *fake_pretrained.notes())
         stands = (*libraries, *absent_weights.notes(), *data)
         stands += hub_files.notes(stands)
-        return (*stands, *processes.notes(), *refusals.notes, *why)
+        asked = standard_input.notes()
+        return (*stands, *processes.notes(), *asked, *refusals.notes, *why)
 
     kept, matrix = KeptCalls() if request.plan else None, database.matrix(target)
     if request.on_cpu:
@@ -78,7 +83,7 @@ def run(
         request,
         target,
         matrix,
-        digest="" if script.module else digest_of_file(Path(script.name)),
+        digest=digest_of_file(Path(script.name)) if script.is_file else "",
         begins=lambda: process.begin("emulate", doing),
         notes=notes,
         journal=process.journal(0),

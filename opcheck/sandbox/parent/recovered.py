@@ -126,13 +126,14 @@ def _missing(work: DeviceWork, found: Sequence[WorkResult], gap: Gap) -> list[Wo
     return [WorkResult(empty, begun.kind, begun.digest, begun.notes, {}, targets)]
 
 
-def left_off(error: OpcheckError, place: str, path: Path) -> OpcheckError:
+def left_off(error: OpcheckError, place: str, path: Path, *, unused: bool = False) -> OpcheckError:
     """The error with what the device was asked for until then, or as it is where it was nothing.
 
     Args:
         error: how the process ended.
         place: ``file:line`` where it stood in the user's code; "" where that is not known.
         path: the journal.
+        unused: whether that it was asked for nothing is an answer, too.
     """
     found = read_events(path)
     if found is None:
@@ -144,7 +145,7 @@ def left_off(error: OpcheckError, place: str, path: Path) -> OpcheckError:
     for event in events:
         tallies.add(event)
         last = event.site or last
-    if not (tallies.kernels() or tallies.refusals()):
+    if not (unused or tallies.kernels() or tallies.refusals()):
         return error
     emulation = replace(
         begun,
@@ -158,8 +159,9 @@ def left_off(error: OpcheckError, place: str, path: Path) -> OpcheckError:
         kernels=tallies.kernels(),
         notes=(*begun.notes, *tallies.notes),
         gaps=(*begun.gaps, *tallies.gaps),
+        memory_peak=tallies.memory_peak,
     )
-    return PartialEmulationError(error, emulation)
+    return PartialEmulationError(error, emulation, tallies.steps, tallies.forwards)
 
 
 def read_events(path: Path) -> tuple[Emulation, Sequence[Event]] | None:

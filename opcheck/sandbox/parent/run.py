@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from opcheck.db.files.document import cache_folder
-from opcheck.errors import SourceError
+from opcheck.errors import SourceError, TerminatedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import sentence_from_json
 from opcheck.model.emulation import Emulation, EmulationRequest, PartialEmulationError
@@ -129,10 +129,10 @@ def script(
             (found,) = work.results(progress, output)
         except PartialEmulationError as error:
             raise _partly(request, work, error) from error
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TerminatedError) as stop:
             if request.on_cpu:  # what is asked about has not begun
                 raise
-            ended = work.interrupted()
+            ended = work.interrupted("SIGTERM" if isinstance(stop, TerminatedError) else "")
             if isinstance(ended, PartialEmulationError):
                 raise _partly(request, work, ended) from None
             raise
@@ -142,7 +142,10 @@ def script(
 def _partly(
     request: ScriptRequest, work: Work[ScriptRun], error: PartialEmulationError
 ) -> PartialRunError:
-    run = ScriptRun(request.script, error.emulation, Ending.CUT, writes=_writes(work))
+    run = ScriptRun(
+        request.script, error.emulation, Ending.CUT, steps=error.steps, forwards=error.forwards,
+        writes=_writes(work),
+    )  # fmt: skip
     return PartialRunError(error, run)
 
 

@@ -144,9 +144,13 @@ class Work(Generic[T]):
         limits = self._job.limits
         return tuple(written(limits.aside)) if limits is not None and limits.aside else ()
 
-    def interrupted(self) -> OpcheckError:
-        """End the process because its user wants that; gives the error with what it did so far."""
-        what = Sentence("interrupted while {said}", said=self._doing)
+    def interrupted(self, signal: str = "") -> OpcheckError:
+        """End the process because its user wants that; gives the error with what it did so far.
+
+        ``signal``: the name of what asked for it; "" for Ctrl-C.
+        """
+        said = "interrupted by {signal} while {said}" if signal else "interrupted while {said}"
+        what = Sentence(said, signal=signal, said=self._doing)
         return self._ended(what, NOTHING, Stop.ENDED)
 
     def _next(self) -> Event:
@@ -198,7 +202,8 @@ class Work(Generic[T]):
         )
         of_device = isinstance(request, EmulationRequest | ScriptRequest)
         if of_device and self._failure is EmulationError:
-            return left_off(error, place, self._folder / FIRST_JOURNAL)
+            unused = isinstance(request, ScriptRequest)
+            return left_off(error, place, self._folder / FIRST_JOURNAL, unused=unused)
         if not isinstance(request, WorkRequest) or self._failure is not TraceError:
             return error
         whole = [answer for answer in self._answers if isinstance(answer, WorkResult)]

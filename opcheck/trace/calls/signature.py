@@ -105,7 +105,7 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         if value.device.type != "cpu":
             return False
         laid = (value.stride(), _coarse(value)) if value.layout is torch.strided else value.layout
-        parts.append((value.dtype, value.shape, laid))
+        parts.append((value.dtype, value.size(), laid))
         call.tensors.append(value)
         call.known = call.known and kind is not HostCopy
         call.lazy = call.lazy or value.is_conj() or value.is_neg()

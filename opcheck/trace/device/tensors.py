@@ -152,9 +152,8 @@ class Spec:
     @classmethod
     def like(cls, tensor: Tensor) -> "Spec":
         """Give the spec of any strided tensor."""
-        return cls.of(
-            tensor.dtype, tensor.shape, tensor.stride(), tensor.is_conj(), tensor.is_neg()
-        )
+        size = tensor.size()  # a lazy module's parameter raises where its shape is asked for
+        return cls.of(tensor.dtype, size, tensor.stride(), tensor.is_conj(), tensor.is_neg())
 
     def marked(self, tensor: Tensor) -> Tensor:
         """Have a new tensor say, as this spec does, that it is a lazy conjugate or negative."""

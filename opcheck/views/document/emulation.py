@@ -41,6 +41,7 @@ def emulation_document(found: Emulation) -> Json:
         "host_calls": [{**calls_value(item), "bytes": item.nbytes} for item in found.host_calls],
         "cautions": list(map(caution_value, found.cautions)),
         "islands": found.islands,
+        "memory_peak": found.memory_peak,
         "kernels": [kernel_value(kernel) for kernel in found.kernels],
         "differences": None if differences is None else [_difference(d) for d in differences],
         "agreement": None if agreement is None else _agreement(agreement),

@@ -58,6 +58,7 @@ def emulation_from_json(text: str, name: str = "emulation") -> Emulation:
         notes=root.sentences("notes"),
         error_source=error.text("source") if error else "",
         gaps=tuple(map(read_gap, root.items("gaps"))) if root.has("gaps") else (),
+        memory_peak=root.number("memory_peak") if root.has("memory_peak") else 0,
     )
 
 

@@ -85,6 +85,8 @@ class Told(Struct, frozen=True):
     failure: str = ""
     """The lines of code that an error passed, and the error; "" for none."""
     parts: tuple[Part, ...] = ()
+    partial: str = ""
+    """That it is of a part of the run alone; "" where it is of the whole."""
 
 
 def cards(report: Report) -> tuple[Card, ...]:

@@ -26,7 +26,8 @@ def html_page(report: Report, run: Told | None = None) -> str:
     ``run``: what is said beside the findings, of a script that was run.
     """
     ended = report.trace.ended
-    told = run or Told(headline(report))
+    partial = "" if ended is None else tell(common.partial(ended.where))
+    told = run or Told(headline(report), partial=partial)
     return whole_page(
         "page.html",
         STYLES,
@@ -42,7 +43,7 @@ def html_page(report: Report, run: Told | None = None) -> str:
         heat=heat_map(report.targets),
         parts=(*told.parts, *parts(report)),
         facts=facts(report),
-        partial="" if ended is None else tell(common.partial(ended.where)),
+        partial=told.partial,
         data=embedded(report),
     )
 

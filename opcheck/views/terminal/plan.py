@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from opcheck.lang.sentence import chained, verbatim
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Declined, PlanSummary, Suggestion, Tier
 from opcheck.model.report import Finding, Report, Summary, TargetReport
@@ -55,24 +55,27 @@ def plan_lines(report: Report, page: Page) -> str:
 
 def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
     """How much of a target's trouble there is a suggestion of, in one line."""
-    bad, harmed = _troubled(target)
-    stuck = [finding for finding in bad if _open(finding, target)]
+    bad, _ = _troubled(target)
     sign = mark(target.summary.runs, canvas.marks)
-    own = [finding for finding in stuck if _own(finding)]
-    text = (
-        plan_words.verdict(len(bad), len(stuck), len(own))
-        if bad
-        else plan_words.nothing(len(harmed))
-    )
-    if target.plan is None:
-        text = plan_words.unplanned(len(bad))
     said = phrase(
         common.VERDICT_OF_PLAN,
         model=[(report.model.source, "bold")],
         target=[(target.target, "bold")],
-        said=split(text, sign[1] if bad else ""),
+        said=split(outcome(target), sign[1] if bad else ""),
     )
     canvas.flow([sign, *said])
+
+
+def outcome(target: TargetReport) -> Sentence:
+    """How much needs a fix, and how much of it has one."""
+    bad, harmed = _troubled(target)
+    if target.plan is None:
+        return plan_words.unplanned(len(bad))
+    if not bad:
+        return plan_words.nothing(len(harmed))
+    stuck = [finding for finding in bad if _open(finding, target)]
+    own = [finding for finding in stuck if _own(finding)]
+    return plan_words.verdict(len(bad), len(stuck), len(own))
 
 
 def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
@@ -83,17 +86,15 @@ def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
 
 def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     write_verdict(canvas, report, target)
-    if target.plan is None:
-        return
-    bad, _ = _troubled(target)
+    if target.plan is not None:
+        write_steps_and_ways(canvas, target)
+
+
+def write_steps_and_ways(canvas: Canvas, target: TargetReport) -> None:
+    """What each tier brings, the suggestions for each finding, and the findings without one."""
+    bad, harmed = _troubled(target)
     if bad:
         _write_steps(canvas, target)
-    write_ways(canvas, target)
-
-
-def write_ways(canvas: Canvas, target: TargetReport) -> None:
-    """The suggestions for each finding that needs one, and the findings that have none."""
-    bad, harmed = _troubled(target)
     some = [f for f in bad if not all(way.is_advice for way in f.suggestions)]
     alone = [finding for finding in some if all(w.tier is Tier.CUSTOM for w in finding.suggestions)]
     groups = {

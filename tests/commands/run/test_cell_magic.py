@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,9 @@ class FakeShell:
 
     def __init__(self) -> None:
         self.user_ns: dict[str, Any] = {}
-        self.history_manager = SimpleNamespace(input_hist_parsed=["", "%load_ext opcheck"])
+        self.history_manager = SimpleNamespace(
+            input_hist_parsed=["", "%load_ext opcheck"], input_hist_raw=["", "%load_ext opcheck"]
+        )
         self.magics: dict[str, Callable[..., ScriptRun]] = {}
 
     def transform_cell(self, cell: str) -> str:
@@ -28,7 +31,9 @@ class FakeShell:
         self.magics[name] = func
 
     def opcheck(self, line: str, cell: str | None = None) -> ScriptRun:
+        typed = f"%opcheck {line}" if cell is None else f"%%opcheck {line}\n{cell}"
         self.history_manager.input_hist_parsed.append(cell or line)
+        self.history_manager.input_hist_raw.append(typed)
         return self.magics["opcheck"](line, cell)
 
 
@@ -104,6 +109,32 @@ def test_a_cell_awaits_where_no_loop_runs(shell: FakeShell) -> None:
     assert found.emulation.error == "SyntaxError: 'await' outside function (In[3], line 3)"
 
 
+@pytest.mark.slow
+def test_a_cell_is_compared_by_running_the_session_anew(
+    shell: FakeShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "times.py").write_text("START = 1_700_000_000\n")
+    typed = shell.history_manager.input_hist_raw
+    typed += [
+        "raise ValueError('as in the session')",
+        "import torch\nfrom times import START\ntorch.manual_seed(0)",
+        "class Elapsed(torch.nn.Module):\n    def forward(self, x):\n        return x - x[0]",
+    ]
+    shell.history_manager.input_hist_parsed += typed[2:]
+    found = shell.opcheck(
+        "-t ascend-910b --compare",
+        "times = START + torch.arange(4, dtype=torch.float64).cuda() / 8\nElapsed()(times)\n",
+    )
+    assert (found.ending, str(found.script), found.runs) == (Ending.RETURNED, "In[5]", True)
+    assert found.comparison is not None
+    assert found.comparison.first is not None
+    first = found.comparison.first
+    assert (first.moment.module, first.file, first.line) == ("Elapsed", "In[5]", 3)
+    assert first.absolute == 0.375
+    assert "times" not in shell.user_ns
+
+
 @pytest.mark.parametrize(
     ("line", "cell"),
     [
@@ -121,7 +152,7 @@ def test_options_that_are_not_understood_are_refused(
     with pytest.raises(UsageError, match=r"cannot read the options of %opcheck: ") as caught:
         shell.opcheck(line, cell)
     assert caught.value.__notes__ == [
-        "write it as: %%opcheck -t ascend-910b [--values] [--stop] [--no-as-cuda]"
+        "write it as: %%opcheck -t ascend-910b [--values | --compare] [--stop] [--no-as-cuda]"
     ]
 
 

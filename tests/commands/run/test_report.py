@@ -9,11 +9,13 @@ from msgspec.structs import replace
 from opcheck.commands.gate.files import ended_early, require_whole
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, TraceError
-from opcheck.model.emulation import HostCalls, Refusal, Site
+from opcheck.model.costs import Chip
+from opcheck.model.emulation import Caution, Emulation, HostCalls, Refusal, Site
+from opcheck.model.plan import AfterTier, PlanSummary, Tier
 from opcheck.model.report import Place, Reason
-from opcheck.model.script import Ending, ScriptRun
+from opcheck.model.script import ChipMemory, Ending, ScriptPlan, ScriptRun
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.resolve.basis import basis_of
@@ -72,8 +74,10 @@ def test_a_finding_keeps_its_id_where_lines_move_and_not_where_modules_do() -> N
 def test_the_database_says_how_sure_each_reason_is_and_by_what() -> None:
     database = Database.open()
     matrix = database.matrix(database.resolve(TargetSpec("ascend-910a")))
-    basis = basis_of(FOUND, matrix)
+    basis = basis_of(FOUND, matrix, database.chip(matrix.target))
     assert (basis.device_type, basis.date) == ("npu", matrix.database_date)
+    assert basis.memory == ChipMemory(32 * 10**9, 32 * 2**30)
+    assert basis_of(FOUND, matrix, Chip("ascend", "910a", "")).memory is None
     by_code = {fact.code: fact for fact in basis.facts}
     assert by_code["dtype-not-supported"].confidence is Confidence.HIGH
     assert by_code["dtype-not-supported"].evidence[0].path.endswith("NpuVariables.cpp")
@@ -82,6 +86,45 @@ def test_the_database_says_how_sure_each_reason_is_and_by_what() -> None:
     (target,) = report_of_script(ScriptRun(SCRIPT, FOUND, Ending.RETURNED, basis=basis)).targets
     assert target.findings[0].evidence == by_code["dtype-not-supported"].evidence
     assert target.advisories == basis.advisories
+
+
+def planned(found: Emulation, ending: Ending, *, runs: bool | None = True) -> list[AfterTier]:
+    """The steps of a run of whose calls a plan was made, i0 being swapped by it."""
+    alone = report_of_script(ScriptRun(SCRIPT, found, Ending.RETURNED)).targets[0].findings
+    kept = tuple(one for one in alone if one.op == "aten::i0.out")
+    tiers = (
+        AfterTier(Tier.SWAP, 1.0, runs, ("aten::i0.out",)),
+        AfterTier(Tier.COMPAT, 1.0, runs, ()),
+    )
+    plan = ScriptPlan(kept, PlanSummary(tiers, ()))
+    (target,) = report_of_script(ScriptRun(SCRIPT, found, ending, plan=plan)).targets
+    assert target.plan is not None
+    assert target.plan.stuck == tuple(
+        sorted({one.op for one in alone if not one.verdict.on_device} - {"aten::i0.out"})
+    )
+    return [*target.plan.tiers]
+
+
+def test_the_steps_of_a_plan_are_counted_in_all_that_the_script_called() -> None:
+    clean = replace(FOUND, refusals=(), kernels=FOUND.kernels[1:])
+    swap, compat = planned(clean, Ending.RETURNED)
+    assert swap == AfterTier(Tier.SWAP, 1.0, True, ("aten::i0.out",))
+    assert compat == AfterTier(Tier.COMPAT, 1.0, True, ())
+
+
+def test_a_step_does_not_make_a_script_run_of_which_something_else_is_left() -> None:
+    swap, _ = planned(FOUND, Ending.RETURNED)  # no fix was looked for of what is refused
+    assert swap == AfterTier(Tier.SWAP, 0.6667, False, ("aten::i0.out",))
+    clean = replace(FOUND, refusals=(), kernels=FOUND.kernels[1:])
+    unknown = Caution("aten::mm", Reason("?", "?"), 1, Phase.FORWARD, (HERE,), Verdict.UNKNOWN)
+    gap = Gap("net.py:3", "not seen", "other")
+    assert [planned(found, ending, runs=runs)[0].runs for found, ending, runs in (
+        (clean, Ending.RETURNED, None),
+        (clean, Ending.FAILED, True),
+        (replace(clean, cautions=(unknown,)), Ending.RETURNED, True),
+        (replace(clean, gaps=(gap,)), Ending.ENOUGH, True),
+        (clean, Ending.RETURNED, False),
+    )] == [None, None, None, None, False]  # fmt: skip
 
 
 @pytest.mark.parametrize("sample", ["failed", "not_emulated", "exited", "cut"])

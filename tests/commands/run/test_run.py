@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from opcheck.commands.run import answer
 from opcheck.errors import ExitCode, SourceError, UsageError
+from opcheck.model.plan import Tier
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
     Ending,
@@ -122,6 +124,24 @@ def test_the_target_s_own_plugin_and_toolkit_are_there(
 
 
 @pytest.mark.slow
+def test_the_peak_of_memory_is_that_of_the_whole_run(tmp_path: Path) -> None:
+    """A script may begin to count anew, and may be cut off."""
+    text = """\
+import torch
+
+x = torch.ones(2**20, device="cuda")
+y = x + 1
+del x, y
+torch.cuda.reset_peak_memory_stats()
+torch.ones(4, device="cuda").neg_()
+"""
+    assert ran(tmp_path, text).emulation.memory_peak == 2**23
+    with pytest.raises(PartialRunError) as raised:
+        ran(tmp_path, f"{text}import os\nos._exit(1)\n")
+    assert raised.value.run.emulation.memory_peak == 2**23
+
+
+@pytest.mark.slow
 def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) -> None:
     """A scan traces a step, the device is asked for one: the optimizer's kernels are the same."""
     from opcheck.commands.scan import answer as scan_answer
@@ -194,6 +214,72 @@ def test_a_script_s_own_failure_is_not_the_device_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_traceback_is_that_of_the_script_alone(tmp_path: Path) -> None:
+    """What opcheck met and answered in torch's own words is no part of it; the script's own is."""
+    (tmp_path / "train.py").write_text(
+        "import torch\n\ntorch.nn.Linear(3, 4).cuda()(torch.ones(2, 5, device='cuda'))\n"
+    )
+    said: list[str] = []
+    answer.run(request(ScriptSpec("train.py")), output=said.append)
+    own = [line for line in said if "torch/nn" not in line and not line.startswith("    ")]
+    assert own == [
+        "Traceback (most recent call last):",
+        '  File "train.py", line 3, in <module>',
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x5 and 3x4)",
+    ]
+    (tmp_path / "train.py").write_text(
+        "try:\n    {}['missing']\nexcept KeyError:\n    raise ValueError('no')\n"
+    )
+    said.clear()
+    answer.run(request(ScriptSpec("train.py")), output=said.append)
+    assert [line for line in said if line and not line.startswith("    ")] == [
+        "Traceback (most recent call last):",
+        '  File "train.py", line 2, in <module>',
+        "KeyError: 'missing'",
+        "During handling of the above exception, another exception occurred:",
+        "Traceback (most recent call last):",
+        '  File "train.py", line 4, in <module>',
+        "ValueError: no",
+    ]
+
+
+@pytest.mark.slow
+def test_input_reads_the_end_of_a_file_and_a_note_names_the_line(tmp_path: Path) -> None:
+    found = ran(tmp_path, "try:\n    input()\nexcept EOFError: ...\ninput('really? ')\n")
+    assert (found.ending, found.emulation.error) == (
+        Ending.FAILED, "EOFError: EOF when reading a line",
+    )  # fmt: skip
+    asked = [note for note in found.emulation.notes if note.startswith("asks for input at")]
+    assert asked == [
+        f"asks for input at train.py:{line}, and reads the end of a file: nobody can answer here"
+        for line in (2, 4)
+    ]
+
+
+@pytest.mark.slow
+def test_an_option_of_this_command_that_the_script_was_given_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--lr', type=float)\nparser.parse_args()\n"
+    )
+
+    def notes(*argv: str) -> list[str]:
+        done = outcome(["run", "-t", "ascend-910b", "--format", "json", "train.py", *argv])
+        assert done.exit_code == ExitCode.MODEL
+        found = json.loads(done.stdout)
+        assert (found["ending"], found["status"]) == ("exited", 2)
+        every: list[str] = found["emulation"]["notes"]
+        return [note for note in every if note.startswith("the script does not know")]
+
+    assert notes("--lr", "1", "--steps=2", "--epochs", "3", "--plan") == [
+        "the script does not know --steps, --plan, which opcheck run does: its own options stand "
+        "before the script"
+    ]
+    assert notes("--epochs", "3") == []
+    assert notes("--lr", "fast", "--steps", "2") == []
+
+
+@pytest.mark.slow
 def test_what_is_not_emulated_is_no_failure_of_the_script_s(tmp_path: Path) -> None:
     found = ran(tmp_path, "import torch\n\ntorch.eye(3).cuda().to_sparse()\n")
     assert (found.ending, found.status, found.runs) == (Ending.NOT_EMULATED, 1, None)
@@ -258,7 +344,7 @@ def test_a_plan_has_a_fix_for_what_the_device_does_not_take(tmp_path: Path) -> N
     text += "x = torch.ones(4, dtype=torch.float32, requires_grad=True, device='cuda')\n"
     found = ran(tmp_path, text + "torch.special.i0(x).sum().backward()\n", plan=True)
     assert found.plan is not None
-    fixes = {one.op: [way.rule for way in one.suggestions] for one in found.plan}
+    fixes = {one.op: [way.rule for way in one.suggestions] for one in found.plan.findings}
     assert fixes["aten::i0.out"] == ["i0-by-series"]
     assert fixes["aten::special_i1.out"] == ["i1-by-series"]
     (target,) = report_of_script(found).targets
@@ -269,6 +355,11 @@ def test_a_plan_has_a_fix_for_what_the_device_does_not_take(tmp_path: Path) -> N
     assert way.unmeasured == "its gradients were not compared"
     page = command_view("run", "text").render(found)
     assert "    fix       i0-by-series" in page
+    assert "\n  2 findings need a fix, each has one\n" in page
+    assert target.plan is not None
+    brought = {after.tier: after.operators for after in target.plan.tiers}
+    assert brought[Tier.SWAP] == ("aten::i0.out", "aten::special_i1.out")
+    assert "  1     native swap " in page
     assert json.loads(command_view("run", "json").render(found))["planned"] is True
 
 
@@ -383,9 +474,22 @@ def test_a_script_that_takes_too_long_leaves_what_was_seen(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_an_interrupt_leaves_what_was_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "used", "why"),
+    [
+        (signal.SIGINT, True, "interrupted while running on an emulated ascend-910b@"),
+        (signal.SIGTERM, True, "interrupted by SIGTERM while running on an emulated ascend-910b@"),
+        (signal.SIGTERM, False, "interrupted by SIGTERM while running on an emulated ascend-910b@"),
+    ],
+)
+def test_an_interrupt_leaves_what_was_seen(
+    tmp_path: Path, sent: signal.Signals, used: bool, why: str
+) -> None:
+    """Schedulers of jobs send SIGTERM, and a script may not have come to the device by then."""
     (tmp_path / "train.py").write_text(
-        "import torch\nx = torch.ones(2).cuda() + 1\nprint('ready', flush=True)\nwhile True: ...\n"
+        "import torch\nmodel = torch.nn.Linear(2, 2)\n"
+        "torch.optim.SGD(model.parameters()).step()\nmodel(torch.ones(2))\n"
+        f"x = torch.ones(2){'.cuda()' * used} + 1\nprint('ready', flush=True)\nwhile True: ...\n"
     )
     command = [sys.executable, "-m", "opcheck", "run", "-t", "ascend-910b", "--format", "json"]
     with subprocess.Popen(
@@ -397,10 +501,13 @@ def test_an_interrupt_leaves_what_was_seen(tmp_path: Path) -> None:
         while "ready" not in said[-1]:
             assert process.poll() is None, said
             said.append(process.stderr.readline())
-        process.send_signal(2)
+        process.send_signal(sent)
         out, _ = process.communicate(timeout=60)
     found = json.loads(out)
-    assert (found["ending"], found["used"], found["runs"]) == ("cut", True, None)
+    assert process.returncode == ExitCode.MODEL
+    assert (found["ending"], found["used"], found["runs"]) == ("cut", used, None)
+    assert (found["steps"], found["forwards"]) == (1, 1)
+    assert found["emulation"]["error"]["text"].startswith(why)
 
 
 def test_what_cannot_be_run_is_refused_at_once(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """How a script's run is written down."""
 
 import json
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 import pytest
@@ -9,12 +9,12 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from referencing import Registry, Resource
 
-from opcheck.commands.run import compared
+from opcheck.commands.run import parting_words
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.comparison import Comparison, Kind, Moment, Parting, Recast, Why
 from opcheck.model.emulation import Site
 from opcheck.model.report import ModelInfo
-from opcheck.model.script import Ending, Frame, ScriptRun, ScriptSpec, Write
+from opcheck.model.script import Basis, ChipMemory, Ending, Frame, ScriptRun, ScriptSpec, Write
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.document.report import report_in
 from opcheck.views.formats import PLAIN, Page, command_view
@@ -94,9 +94,9 @@ HEADS = {
     "failed": "? the script failed: train.py --lr 0.1 on an emulated ",
     "not_emulated": "? came to what is not emulated: train.py --lr 0.1 on an emulated ",
     "caught": "✘ will not run, ",
-    "exited": "? the script ended with status 7: train.py --lr 0.1 on an emulated ",
+    "exited": "? the script ended with status 7, before it used the device: train.py --lr ",
     "stopped": "✘ stopped at a refusal: train.py --lr 0.1 on an emulated ",
-    "cut": "? ended early: train.py --lr 0.1 on an emulated ",
+    "cut": "? ended early, before it used the device: train.py --lr 0.1 on an emulated ",
     **dict.fromkeys(("parts", "agrees", "alone"), "✔ runs: train.py --lr 0.1 on an emulated "),
 }
 
@@ -105,13 +105,16 @@ def text(sample: str, page: Page = PLAIN) -> str:
     return command_view("run", "text").render(RUNS[sample], page)
 
 
+REGISTRY: Any = Registry().with_resources(
+    (f"opcheck.{name}-1.json", Resource.from_contents(schema(name)))
+    for name in ("emulation", "report")
+)
+
+
 @pytest.mark.parametrize("sample", RUNS)
 def test_the_document_follows_its_schema(sample: str) -> None:
-    parts = [f"opcheck.{name}-1.json" for name in ("emulation", "report")]
-    named = [(name, Resource.from_contents(schema(name[8:-7]))) for name in parts]
-    registry: Any = Registry().with_resources(named)
     document = json.loads(command_view("run", "json").render(RUNS[sample]))
-    Draft202012Validator(schema("run"), registry=registry).validate(document)
+    Draft202012Validator(schema("run"), registry=REGISTRY).validate(document)
     assert document["runs"] is RUNS[sample].runs
     assert report_in(json.dumps(document)) == arranged(report_of_script(RUNS[sample]))
 
@@ -141,6 +144,33 @@ def test_the_page_names_what_the_headline_rests_on() -> None:
     assert "  the script caught what the device raised at net.py:7, and went on\n" in caught
     assert "    a/model.pt 4.0 KiB\n    old.pt taken away\n  --write keeps such files\n" in caught
     assert "2 optimizer steps · 2 forward calls · then ended, as asked" in text("refused")
+
+
+@pytest.mark.parametrize(
+    ("peak", "room", "said"),
+    [
+        (0, (2**30, 2**31), ""),
+        (3 * 2**19, None, "memory peak: 1.5 MiB (tracked tensors)"),
+        (2**30, (2**30, 2**30), "memory peak: 1.0 GiB (tracked tensors) of the chip's 1.0 GiB"),
+        (3 * 2**29, (2**30, 2**31),
+         "memory peak: 1.5 GiB (tracked tensors) of the chip's 1.0 GiB to 2.0 GiB"),
+        (2**31 + 1, (2**30, 2**31),
+         "memory peak: 2.0 GiB (tracked tensors), more than the chip has: 2.0 GiB"),
+    ],
+)  # fmt: skip
+def test_the_peak_of_memory_is_told_beside_what_the_chip_has(
+    peak: int, room: tuple[int, int] | None, said: str
+) -> None:
+    basis = Basis(memory=None if room is None else ChipMemory(*room))
+    run = ScriptRun(SCRIPT, replace(CLEAN, memory_peak=peak), Ending.RETURNED, basis=basis)
+    shown = command_view("run", "text").render(run).splitlines()
+    assert [line.strip() for line in shown if "memory peak" in line] == [said][: bool(said)]
+    page = command_view("run", "html").render(run)
+    assert f"<dd>{said}</dd>" in unescape(page) if said else "memory peak" not in page
+    document = json.loads(command_view("run", "json").render(run))
+    Draft202012Validator(schema("run"), registry=REGISTRY).validate(document)
+    assert document["emulation"]["memory_peak"] == peak
+    assert document["chip_memory"] == (room and {"least": room[0], "most": room[1]})
 
 
 def results(sample: str) -> list[tuple[str, str, str, int]]:
@@ -227,6 +257,10 @@ def test_the_web_page_has_the_error_what_was_caught_and_what_was_written() -> No
         'class="failure">File &#34;train.py&#34;, line 9, in &lt;module&gt;\n  main()\n'
         "File &#34;train.py&#34;, line 3, in main\n  read()\nValueError: no such file\nnor folder"
     ) in failed
+    assert failed.count("ValueError: no such file") == 1
+    assert "Partial: the run ended at " in failed
+    cut = command_view("run", "html").render(RUNS["cut"])
+    assert ('class="failure">interrupted</pre>' in cut, cut.count("interrupted")) == (True, 1)
     caught = command_view("run", "html").render(RUNS["caught"])
     assert "<dt>net.py:7</dt>" in caught
     assert "<dt>a/model.pt</dt><dd>4.0 KiB</dd>" in caught
@@ -323,9 +357,12 @@ def test_the_web_page_has_every_place_where_the_numbers_part() -> None:
 def test_what_is_said_of_numbers_is_told_in_chinese(sample: str) -> None:
     comparison = RUNS[sample].comparison
     assert comparison is not None
-    said = [compared.headline(comparison), *compared.notes(comparison)]
-    said += [compared.agreeing(comparison), *map(compared.briefly, comparison.partings)]
+    said = [parting_words.headline(comparison), *parting_words.notes(comparison)]
+    said += [
+        parting_words.agreeing(comparison),
+        *map(parting_words.briefly, comparison.partings),
+    ]
     with speaking(Language.CHINESE):
-        for sentence in (*said, *map(compared.told, comparison.partings)):
+        for sentence in (*said, *map(parting_words.told, comparison.partings)):
             assert CHINESE.search(tell(sentence))
             assert not mixed(tell(sentence)), tell(sentence)

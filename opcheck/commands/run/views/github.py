@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
-from opcheck.commands.run import compared, sentences
+from opcheck.commands.run import parting_words, sentences
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
-from opcheck.model.report import Report
 from opcheck.model.script import ScriptRun
-from opcheck.model.trace import RUN_ENDED
-from opcheck.pipeline.script_report import report_of_script
+from opcheck.pipeline.script_report import report_of_script, without_end
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import command, on_disk
 from opcheck.views.order import arranged
@@ -20,7 +16,8 @@ from opcheck.views.report.github import annotations
 def render(found: ScriptRun, page: Page = PLAIN) -> str:
     """The outcome, the script's own error, errors that it caught, then what breaks."""
     lines = [_summary(found), *_failure(found), *_caught(found), *_parting(found)]
-    lines += annotations(_rest(arranged(report_of_script(found)), found))
+    report = arranged(report_of_script(found))
+    lines += annotations(without_end(report) if found.frames else report)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -47,22 +44,14 @@ def _parting(found: ScriptRun) -> Iterator[str]:
         return
     first = found.comparison.first
     place = _place(first.file, first.line) if first is not None and first.file else {}
-    title = tell(Sentence(compared.HEADING[0]))
+    title = tell(Sentence(parting_words.HEADING[0]))
     yield command(
         "notice" if first is None else "warning",
         {**place, "title": f"opcheck run: {title}"},
-        tell(compared.headline(found.comparison)),
+        tell(parting_words.headline(found.comparison)),
     )
 
 
 def _place(file: str, line: int) -> dict[str, str]:
     there, first = on_disk(file, line)
     return {"file": there, "line": str(first)}
-
-
-def _rest(report: Report, found: ScriptRun) -> Report:
-    """The report without the gap for an end of which the error at its line has told already."""
-    if not found.frames:
-        return report
-    gaps = tuple(gap for gap in report.trace.gaps if gap.code != RUN_ENDED)
-    return replace(report, trace=replace(report.trace, gaps=gaps))

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.run import compared, sentences
+from opcheck.commands.run import parting_words, sentences
 from opcheck.lang.speech import tell
 from opcheck.model.comparison import Comparison
 from opcheck.model.script import ScriptRun
-from opcheck.pipeline.script_report import report_of_script
+from opcheck.pipeline.script_report import report_of_script, without_end
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.html.facts import Part
 from opcheck.views.html.head import Told
@@ -18,8 +18,15 @@ from opcheck.views.terminal.notation import plural
 
 def render(found: ScriptRun, page: Page = PLAIN) -> str:
     """Give the page: the outcome, the script's own error, every finding, and what it wrote."""
-    told = Told(tell(sentences.headline(found)), "\n".join(_failure(found)), tuple(_parts(found)))
-    return html_page(arranged(report_of_script(found)), told)
+    report = arranged(report_of_script(found))
+    ended = report.trace.ended
+    told = Told(
+        tell(sentences.headline(found)),
+        "\n".join(_failure(found)),
+        tuple(_parts(found)),
+        partial="" if ended is None else tell(words.partial(ended.where)),
+    )
+    return html_page(report if found.emulation.finished else without_end(report), told)
 
 
 def _failure(found: ScriptRun) -> Iterator[str]:
@@ -33,6 +40,8 @@ def _failure(found: ScriptRun) -> Iterator[str]:
 
 
 def _parts(found: ScriptRun) -> Iterator[Part]:
+    steps = plural(found.steps, "optimizer step")
+    yield Part(*sentences.RAN, steps, tuple(_ran(found)), open=found.fits is False)
     if found.comparison is not None:
         yield _comparison(found.comparison)
     caught = sentences.caught(found)
@@ -44,13 +53,23 @@ def _parts(found: ScriptRun) -> Iterator[Part]:
         yield Part(*sentences.WRITES, plural(len(rows), "file"), rows)
 
 
+def _ran(found: ScriptRun) -> Iterator[tuple[str, str]]:
+    """How far the script came, and what its tensors took of the device."""
+    yield "", plural(found.forwards, "forward call")
+    if found.emulation.memory_peak:
+        yield "", sentences.memory(found)
+
+
 def _comparison(found: Comparison) -> Part:
     """Every place where the numbers part, or that none do, and what that rests on."""
-    rows = [(compared.place(one) or tell(words.ROOT), compared.told(one)) for one in found.partings]
+    rows = [
+        (parting_words.place(one) or tell(words.ROOT), parting_words.told(one))
+        for one in found.partings
+    ]
     if rows:
-        rows.append(("", compared.agreeing(found)))
+        rows.append(("", parting_words.agreeing(found)))
     else:
-        rows.append(("", compared.headline(found)))
-    rows += [("", note) for note in compared.notes(found)]
+        rows.append(("", parting_words.headline(found)))
+    rows += [("", note) for note in parting_words.notes(found)]
     count = plural(found.compared, "tensor")
-    return Part(*compared.HEADING, count, tuple(rows), open=bool(found.partings))
+    return Part(*parting_words.HEADING, count, tuple(rows), open=bool(found.partings))

@@ -1,7 +1,7 @@
 """``opcheck.run/1``: what became of a script on an emulated device as a JSON object."""
 
 from opcheck.model.comparison import Comparison, Parting, Recast
-from opcheck.model.script import SCHEMA, Frame, ScriptRun
+from opcheck.model.script import SCHEMA, ChipMemory, Frame, ScriptRun
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.document.emulation import emulation_document, site_value
 from opcheck.views.document.parts import Json, as_text
@@ -28,6 +28,7 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
             "status": found.status,
             "steps": found.steps,
             "forwards": found.forwards,
+            "chip_memory": _chip_memory(found.basis.memory),
             "frames": list(map(_frame, found.frames)),
             "caught": list(map(site_value, found.caught)),
             "writes": [{"path": item.path, "bytes": item.nbytes} for item in found.writes],
@@ -37,6 +38,10 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
             "report": report_document(arranged(report_of_script(found))),
         }
     )
+
+
+def _chip_memory(found: ChipMemory | None) -> Json | None:
+    return None if found is None else {"least": found.least, "most": found.most}
 
 
 def _frame(frame: Frame) -> Json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from opcheck.commands.run import compared, sentences
+from opcheck.commands.run import parting_words, sentences
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Finding
 from opcheck.model.script import Frame, ScriptRun
@@ -105,7 +105,7 @@ def _caught(found: ScriptRun) -> Iterator[Mapping[str, object]]:
 def _partings(found: ScriptRun) -> Iterator[Mapping[str, object]]:
     """Each place where the numbers part, in the order of the run on the CPU."""
     for one in found.comparison.partings if found.comparison is not None else ():
-        yield _own(PARTS, one.file or found.script.name, one.line or 1, compared.told(one))
+        yield _own(PARTS, one.file or found.script.name, one.line or 1, parting_words.told(one))
 
 
 def _own(rule: str, file: str, number: int, said: str) -> Json:
@@ -120,7 +120,10 @@ def _own(rule: str, file: str, number: int, said: str) -> Json:
 def _invocation(found: ScriptRun) -> Json:
     told = [notification("note", sentences.headline(found))]
     if found.comparison is not None:
-        said = compared.headline(found.comparison), *compared.notes(found.comparison)
+        said = (
+            parting_words.headline(found.comparison),
+            *parting_words.notes(found.comparison),
+        )
         told += [notification("note", one) for one in said]
     told += [notification("note", note) for note in found.emulation.notes]
     return {"toolConfigurationNotifications": told}
@@ -132,5 +135,6 @@ def _properties(found: ScriptRun) -> Json:
         "status": found.status,
         "steps": found.steps,
         "forwards": found.forwards,
+        "memoryPeak": found.emulation.memory_peak,
         "used": found.used,
     }

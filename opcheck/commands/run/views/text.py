@@ -13,7 +13,7 @@ from opcheck.views.terminal.emulation import write_footer, write_how, write_sect
 from opcheck.views.terminal.findings import ROWS
 from opcheck.views.terminal.head import mark, unbroken
 from opcheck.views.terminal.notation import plural
-from opcheck.views.terminal.plan import write_ways
+from opcheck.views.terminal.plan import outcome, write_steps_and_ways
 from opcheck.views.terminal.sections import write_heading
 
 
@@ -25,16 +25,19 @@ def render(found: ScriptRun, page: Page = PLAIN) -> str:
         return canvas.text()
     canvas = Canvas(page)
     emulation = arranged_emulation(found.emulation)
+    target = None if found.plan is None else arranged(report_of_script(found)).targets[0]
     _write_outcome(canvas, found)
     _write_error(canvas, found)
     for said in sentences.caught(found).values():
         canvas.flow(split(said, "yellow"), 2)
     _write_how(canvas, found)
+    if target is not None and found.used:
+        canvas.flow(split(outcome(target)), 2)
     if found.comparison is not None:
         write_comparison(canvas, found.comparison)
     write_sections(canvas, emulation)
-    if found.plan is not None:
-        write_ways(canvas, arranged(report_of_script(found)).targets[0])
+    if target is not None:
+        write_steps_and_ways(canvas, target)
     _write_writes(canvas, found)
     write_footer(canvas, emulation)
     return canvas.text()
@@ -65,6 +68,10 @@ def _write_how(canvas: Canvas, found: ScriptRun) -> None:
     if found.ending is Ending.ENOUGH:
         ran.append(Sentence("then ended, as asked"))
     write_how(canvas, found.emulation, ran, words.WHOLE_RUN)
+    if found.emulation.memory_peak:
+        tight = "yellow" if found.basis.memory is not None and not found.fits else ""
+        style = "red" if found.fits is False else tight
+        canvas.flow(split(sentences.memory(found), style), 2)
 
 
 def _write_writes(canvas: Canvas, found: ScriptRun) -> None:

@@ -4,10 +4,10 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace as altered
 from typing import Any, ClassVar
 
 import torch
+from msgspec.structs import replace as altered
 from torch import Tensor
 
 from opcheck.lang.sentence import Sentence

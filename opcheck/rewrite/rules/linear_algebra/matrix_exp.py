@@ -1,9 +1,9 @@
 """``matrix_exp`` by scaling and squaring, without a look at the values."""
 
 import math
-from dataclasses import replace as altered
 
 import torch
+from msgspec.structs import replace as altered
 from torch import Tensor
 
 from opcheck.model.plan import Label

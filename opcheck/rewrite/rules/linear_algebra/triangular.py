@@ -3,10 +3,10 @@
 # ruff: noqa: N803  # arguments are named as in the schema
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace as altered
 from typing import Any, ClassVar
 
 import torch
+from msgspec.structs import replace as altered
 from torch import Tensor
 
 from opcheck.lang.sentence import Sentence

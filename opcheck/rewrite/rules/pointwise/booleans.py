@@ -95,12 +95,12 @@ def mul(self: Tensor, other: Tensor) -> Tensor:
     return self & other
 
 
-def div(self: Tensor, other: Tensor) -> Tensor:
-    """Divide in the dtype that the quotient has."""
+def div(self: Tensor, other: Any) -> Tensor:
+    """Divide in the dtype that the quotient has, also by a number of Python's."""
     dtype = torch.result_type(self, other)
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = torch.get_default_dtype()
-    return self.to(dtype) / other.to(dtype)
+    return self.to(dtype) / (other.to(dtype) if isinstance(other, Tensor) else other)
 
 
 def product(input: Tensor, other: Any) -> Tensor:
@@ -108,6 +108,11 @@ def product(input: Tensor, other: Any) -> Tensor:
     if all(isinstance(x, Tensor) and x.dtype is torch.bool for x in (input, other)):
         return mul(input, other)
     return torch.mul(input, other)
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether an argument is a tensor of truth values; a number of Python's may stand for one."""
+    return isinstance(value, Tensor) and value.dtype is torch.bool
 
 
 class MulOfTruthByAnd(Rule):
@@ -127,7 +132,7 @@ class MulOfTruthByAnd(Rule):
     def refuses(self, call: Call) -> str:
         """Decline numbers."""
         both = (call.given("self"), call.given("other"))
-        return "" if all(x.dtype is torch.bool for x in both) else "they are no truth values"
+        return "" if all(map(_is_truth, both)) else "they are no truth values"
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Of one shape, or one of them broadcast."""
@@ -148,12 +153,15 @@ class DivOfTruthByNumbers(Rule):
     def refuses(self, call: Call) -> str:
         """Decline what has no truth value among its arguments."""
         either = (call.given("self"), call.given("other"))
-        return "" if any(x.dtype is torch.bool for x in either) else "they are numbers already"
+        return "" if any(map(_is_truth, either)) else "they are numbers already"
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """A truth value with anything, on either side."""
         shape = draw.shape()
-        pair = [draw.tensor(shape, (torch.bool,)), draw.tensor(broadcast(draw, shape), ANY)]
+        truth = draw.tensor(shape, (torch.bool,))
+        if not draw.integer(0, 3):
+            return (truth, draw.choose((2, 0.5, True))), {}
+        pair = [truth, draw.tensor(broadcast(draw, shape), ANY)]
         if draw.flag():
             pair.reverse()
         return tuple(pair), {}

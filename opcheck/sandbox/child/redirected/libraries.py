@@ -42,19 +42,21 @@ def prepare(calls: Calls) -> None:
             continue
         moved = calls.writing if opens.writes else calls.reading
         function = getattr(module, opens.function)
-        setattr(module, opens.function, _taking(function, moved, opens.position, opens.name))
+        setattr(module, opens.function, with_path(function, moved, opens.position, opens.name))
 
 
-def _taking(
-    function: Callable[..., Any], moved: Callable[[Any], Any], position: int, name: str
+def with_path(
+    function: Callable[..., Any], use: Callable[[Any], Any], position: int, name: str
 ) -> Callable[..., Any]:
+    """The same function, given what ``use`` gives for its argument where that is a path."""
+
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [*args]
         if len(given) > position and is_path(given[position]):
-            given[position] = moved(given[position])
+            given[position] = use(given[position])
         elif is_path(kwargs.get(name)):
-            kwargs[name] = moved(kwargs[name])
+            kwargs[name] = use(kwargs[name])
         return function(*given, **kwargs)
 
     return call

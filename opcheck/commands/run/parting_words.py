@@ -1,4 +1,4 @@
-"""What every format says of a run that was compared with one on the CPU."""
+"""What every format says of where a run parts from one on the CPU."""
 
 from collections.abc import Iterator
 
@@ -14,13 +14,11 @@ HOW, DTYPES, WITHIN, NEXT = "apart", "dtypes", "within", "then"
 
 _WHAT = {
     Kind.OUTPUT: "the output of {module}, call {count}",
-    Kind.WITHIN: "the output of {module}, call {count}",
     Kind.LOSS: "what backward is called on, call {count}",
     Kind.STEP: "the parameters after step {count} of {module}",
 }
 _PART = {
     Kind.OUTPUT: "{name} of the output of {module}, call {count}",
-    Kind.WITHIN: "{name} of the output of {module}, call {count}",
     Kind.LOSS: "{name} of what backward is called on, call {count}",
     Kind.STEP: "{name} after step {count} of {module}",
 }
@@ -33,7 +31,8 @@ _ALONE = {
 def what(one: Parting | Recast) -> Sentence:
     """Which tensor it is, in a few words."""
     moment: Moment = one.moment
-    template = (_PART if one.path else _WHAT)[moment.kind]
+    kind = Kind.OUTPUT if moment.kind is Kind.WITHIN else moment.kind
+    template = (_PART if one.path else _WHAT)[kind]
     return Sentence(template, name=one.path.lstrip("."), module=moment.module, count=moment.call)
 
 

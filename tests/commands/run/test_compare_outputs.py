@@ -6,7 +6,7 @@ from base64 import b64encode
 import pytest
 import torch
 
-from opcheck.commands.run.comparing import ALLOWED, compare
+from opcheck.commands.run.compare_outputs import ALLOWED, compare
 from opcheck.model.comparison import (
     Comparison,
     Kept,
