@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.python_state import freeze
-from opcheck.sandbox.child.process import leave_compiler_out
+from opcheck.sandbox.child.late_imports import BY_SHAPES, leave_compiler_out
 from opcheck.sandbox.limits.confine import tools_environment
 from opcheck.sandbox.reaper import descendants, keep
 from opcheck.source.load import kinds
@@ -32,7 +32,7 @@ _LOADED = (
     "opcheck.trace.sizes.dynamic", "opcheck.emulate.run", "opcheck.source.building.ready",
     "opcheck.source.building.several", "opcheck.source.building.stand_ins.finder",
     "opcheck.source.building.torchscript",
-    "sympy",  # shapes of most operators come from code that does
+    BY_SHAPES,
 )  # fmt: skip
 """What almost every worker comes to use; nothing of the user's.
 
@@ -136,7 +136,7 @@ def _wait(options: int = 0) -> None:
     """Wait for the keepers of copies; with ``os.WNOHANG``, of those that have ended."""
     with contextlib.suppress(ChildProcessError):  # none is left
         while os.waitpid(-1, options) != (0, 0):
-            pass
+            leave_compiler_out()
 
 
 def _keep(files: Sequence[int]) -> NoReturn:

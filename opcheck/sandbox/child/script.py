@@ -10,8 +10,9 @@ from opcheck.db.by_hand.libraries import Schemas
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
 from opcheck.model.script import Data, ScriptRequest, ScriptRun
+from opcheck.sandbox.child.late_imports import leave_compiler_out
 from opcheck.sandbox.child.limits import Refusals
-from opcheck.sandbox.child.process import Process, leave_compiler_out
+from opcheck.sandbox.child.process import Process
 from opcheck.source.base import digest_of_file
 from opcheck.source.load import prepare
 from opcheck.source.notebook import read
