@@ -81,9 +81,13 @@ def torch_version() -> str:
     return _version("torch").partition("+")[0]
 
 
-def libraries_of(requests: Iterable[ScanRequest]) -> tuple[str, ...]:
-    """The modules that models and training steps surely import, for workers to import once."""
-    return tuple(sorted({name for request in requests for name in _needed(request)}))
+def libraries_of(requests: Iterable[ScanRequest], *, scripts: bool = False) -> tuple[str, ...]:
+    """The modules that models and training steps surely import, for workers to import once.
+
+    ``scripts``: whether there are scripts beside the models; most of them train.
+    """
+    needed = {name for request in requests for name in _needed(request)}
+    return tuple(sorted({*needed, BY_OPTIMIZERS} if scripts else needed))
 
 
 def _needed(request: ScanRequest) -> Iterator[str]:
