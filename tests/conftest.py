@@ -15,7 +15,7 @@ import pytest
 from packaging.version import Version
 
 from opcheck.python_state import freeze
-from opcheck.sandbox.parent.preloaded import Template, copied_from, loaded_anew, loaded_once
+from opcheck.sandbox.parent.preloaded import Template, copied_from, loaded_anew
 from tests import said
 from tests.preloaded import libraries
 
@@ -102,8 +102,10 @@ def device_is_known() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def workers_are_copies() -> Iterator[None]:
     """Load PyTorch once for the workers of all tests: most of what each would take is that."""
-    with loaded_once():
+    template = Template(libraries.OF_RUNS)
+    with copied_from(template):
         yield
+    template.close()
 
 
 @pytest.fixture(scope="session")

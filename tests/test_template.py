@@ -46,6 +46,14 @@ def told():
     print("threads", torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS"))
     return torch.nn.Linear(3, 4)
 
+class Sums(torch.nn.Module):
+    def forward(self, x):
+        y = torch.addmm(x, x, x)
+        print("compiler", "torch._dynamo" in sys.modules)
+        return y
+
+def sums(): return Sums(), torch.ones(2, 2)
+
 def hangs():
     while True: time.sleep(0.1)
 """
@@ -102,6 +110,15 @@ def test_one_process_is_copied_until_it_ends() -> None:
         process = _process()
         assert (heard(), _process(), process.poll()) == (found, process, None)
     assert process.poll() == 0
+
+
+def test_a_copy_leaves_the_compiler_out() -> None:
+    """Shapes of ``addmm`` would load it, and the collector sees nothing of what a copy shares."""
+    said: list[str] = []
+    request = WorkRequest(ModelSpec("net.py:sums"), ((DeviceWork("npu"),), (DeviceWork("mlu"),)))
+    with loaded_anew(), loaded_once():
+        run(request, output=said.append)
+    assert set(said) == {"compiler False"}
 
 
 def test_without_the_process_a_worker_loads_pytorch_itself() -> None:

@@ -1,6 +1,13 @@
-"""The models' libraries, loaded once for the workers of many tests."""
+"""The models' libraries, and what only some runs import, loaded once for the workers of tests."""
 
+from opcheck.sandbox.child.late_imports import BY_OPTIMIZERS
 from opcheck.sandbox.parent.preloaded import Template
+
+OF_RUNS = (
+    BY_OPTIMIZERS, "opcheck.rewrite.planner", "opcheck.rewrite.record",
+    "opcheck.rewrite.structural.line_proof", "opcheck.rewrite.structural.suggest",
+)  # fmt: skip
+"""For training steps and plans: most of the time that a small model takes."""
 
 LIBRARIES = (
     "transformers", "diffusers", "timm", "torchvision", "ultralytics",
@@ -12,4 +19,4 @@ LIBRARIES = (
 
 def template() -> Template:
     """A process to be copied that has them; it is started when the first worker is."""
-    return Template(LIBRARIES)
+    return Template((*OF_RUNS, *LIBRARIES))

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import torch
 from torch import nn
 
 from opcheck.sandbox.limits import landlock
+from tests.preloaded import python
 
 pytestmark = [
     pytest.mark.slow,
@@ -36,16 +39,20 @@ def tried(function):
 def hear(event, arguments):
     if event != "open" or SEEN or arguments[2] & os.O_PATH:  # which opens nothing to read
         return
-    if str(arguments[0]).endswith(os.environ["MODEL"]):
+    if str(arguments[0]).endswith(MODEL):
         SEEN.append(True)
         print(
             "LOOK", tried(lambda: Path("kept").write_text("x")), tried(socket.socket),
-            tried(lambda: os.listdir(os.environ["SECRETS"])),
+            tried(lambda: os.listdir(SECRETS)),
             tried(lambda: os.chmod("kept", 0o777)), file=sys.stderr, flush=True,
         )
 
 sys.addaudithook(hear)
 """
+STARTED = 'import os\nMODEL, SECRETS = os.environ["MODEL"], os.environ["SECRETS"]\n'
+COPIED = "MODEL, SECRETS = {!r}, {!r}\n"
+COMMAND = "from opcheck.app.main import main\nmain()\n"
+LOADED = ("torch", "opcheck.app.main", "tests.hostile.workers", "tests.preloaded.database")
 CONFIG = {
     "model_type": "bert", "architectures": ["BertModel"], "hidden_size": 8, "vocab_size": 9,
     "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8,
@@ -59,7 +66,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for made in (project, hooks, secrets):
         made.mkdir()
     monkeypatch.chdir(project)
-    (hooks / "sitecustomize.py").write_text(AT_THE_FIRST_LOOK)
+    (hooks / "sitecustomize.py").write_text(STARTED + AT_THE_FIRST_LOOK)
     monkeypatch.setenv("PYTHONPATH", str(hooks))
     monkeypatch.setenv("SECRETS", str(secrets))
     temporary = tmp_path / "temporary"
@@ -80,6 +87,27 @@ def opcheck(*arguments: str, model: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+def copied(folder: Path, *arguments: str, model: str) -> subprocess.CompletedProcess[str]:
+    """The same in a copy of a process that has loaded the libraries, and has confined nothing."""
+    hook = COPIED.format(model, str(folder / "secrets")) + AT_THE_FIRST_LOOK
+    environment = _environment()
+    return subprocess.run(
+        [
+            *python(*LOADED, environment=tuple(environment.items())),
+            *("-c", hook + COMMAND, *arguments, "-t", "ascend-910b"),
+        ],
+        capture_output=True, text=True, check=False,
+        env={**environment, "TMPDIR": str(folder / "temporary")},
+    )  # fmt: skip
+
+
+@cache
+def _environment() -> Mapping[str, str]:
+    """What is the same for all copies: for another one, workers would load everything anew."""
+    own = ("PYTEST_CURRENT_TEST", "PYTHONPATH", "SECRETS", "TMPDIR")
+    return {name: text for name, text in os.environ.items() if name not in own}
+
+
 def looks(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [row[5:] for row in done.stderr.splitlines() if row.startswith("LOOK ")]
 
@@ -92,7 +120,6 @@ def looks(done: subprocess.CompletedProcess[str]) -> list[str]:
         (["gate", "m.pt2"], "m.pt2", 0),
         (["emulate", "m.pt2"], "m.pt2", 0),
         (["scan", "config.json"], "config.json", 0),
-        (["scan", "weights.pt"], "weights.pt", 0),  # beside its config
     ],
 )
 def test_a_model_file_is_opened_by_a_confined_process(
@@ -100,6 +127,13 @@ def test_a_model_file_is_opened_by_a_confined_process(
 ) -> None:
     done = opcheck(*arguments, model=model)
     assert (done.returncode, looks(done)[:1]) == (code, [REFUSED]), done.stderr
+    assert Path("kept").read_text() == "kept"
+    assert [*(folder / "temporary").iterdir()] == []
+
+
+def test_weights_beside_a_config_are_opened_by_a_confined_process(folder: Path) -> None:
+    done = copied(folder, "scan", "weights.pt", model="weights.pt")
+    assert (done.returncode, looks(done)[:1]) == (0, [REFUSED]), done.stderr
     assert Path("kept").read_text() == "kept"
     assert [*(folder / "temporary").iterdir()] == []
 
@@ -122,7 +156,8 @@ def test_a_source_may_lie_anywhere_however_it_is_named(
     elsewhere.mkdir()
     for name in ("config.json", "weights.pt"):
         shutil.move(name, elsewhere)
-    done = opcheck(command, source.format(elsewhere), model=str(elsewhere / "config.json"))
+    model = str(elsewhere / "config.json")
+    done = copied(folder, command, source.format(elsewhere), model=model)
     assert (done.returncode, looks(done)[:1]) == (0, [REFUSED]), done.stderr
 
 
@@ -133,7 +168,7 @@ def test_what_lies_beside_a_config_is_read_wherever_that_is(folder: Path) -> Non
     shutil.move("config.json", elsewhere)
     config, described = elsewhere / "config.json", elsewhere / "quant_model_description.json"
     described.write_text(json.dumps({"model_quant_type": "W8A8", "pooler.dense.weight": "W8A8"}))
-    done = opcheck("scan", str(config), model=str(config))
+    done = copied(folder, "scan", str(config), model=str(config))
     assert described.name in done.stdout + done.stderr
 
 

@@ -17,6 +17,7 @@ from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.model.codec import to_json
 from opcheck.model.request import ScanRequest
 from opcheck.model.script import ScriptRequest
+from opcheck.sandbox.child.late_imports import BY_OPTIMIZERS
 from opcheck.source import base
 from opcheck.source.base import LIBRARIES, Source
 from opcheck.source.gguf_file import is_gguf
@@ -29,8 +30,6 @@ DIGITS = 32
 _READ = (".gguf", ".json", ".py", ".yaml", ".yml")
 """Files that a model in a folder may be built from, as is the header of a GGUF file's weights."""
 _ABSENT = ""
-_BY_OPTIMIZERS = "torch._dynamo"
-"""What ``Optimizer.step`` imports; nothing else that a worker does."""
 
 
 def key_of(
@@ -82,15 +81,19 @@ def torch_version() -> str:
     return _version("torch").partition("+")[0]
 
 
-def libraries_of(requests: Iterable[ScanRequest]) -> tuple[str, ...]:
-    """The modules that models and training steps surely import, for workers to import once."""
-    return tuple(sorted({name for request in requests for name in _needed(request)}))
+def libraries_of(requests: Iterable[ScanRequest], *, scripts: bool = False) -> tuple[str, ...]:
+    """The modules that models and training steps surely import, for workers to import once.
+
+    ``scripts``: whether there are scripts beside the models; most of them train.
+    """
+    needed = {name for request in requests for name in _needed(request)}
+    return tuple(sorted({*needed, BY_OPTIMIZERS} if scripts else needed))
 
 
 def _needed(request: ScanRequest) -> Iterator[str]:
     yield from _imported(request.model.source)
     if request.model.step is not None:
-        yield _BY_OPTIMIZERS
+        yield BY_OPTIMIZERS
 
 
 def _imported(source: str) -> Iterator[str]:

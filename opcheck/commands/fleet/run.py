@@ -77,7 +77,10 @@ def run_fleet(
         request.workers,
         request.address,
         request.databases,
-        keys.libraries_of(entry.request for entry in entries if entry.script is None),
+        keys.libraries_of(
+            (entry.request for entry in entries if entry.script is None),
+            scripts=any(entry.script is not None for entry in entries),
+        ),
         request.ship,
         tuple(target.target for target in targets),
     )

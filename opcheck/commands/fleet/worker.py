@@ -10,7 +10,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -31,8 +32,9 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
+from opcheck.model.script import ScriptRequest
 from opcheck.model.trace import Trace
-from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, DeviceWork, Request, WorkRequest, WorkResult
 from opcheck.pipeline.reports import graph_digest, nothing_called
 from opcheck.resolve.findings import summary
 from opcheck.resolve.walk import Walk
@@ -71,7 +73,7 @@ class Worker:
             known, job = {}, replace(job, traces=())
         try:
             if job.script is not None:
-                return script_outcome(job, job.script, beside=self._setup.workers or 1)
+                return self._ran(job, job.script)
             return self._found(job, self._traced(job, known))
         except CutShortError as error:
             until_then = self._found(job, _by_type(error.results))
@@ -109,14 +111,21 @@ class Worker:
         )
         asked = WorkRequest(request.model, groups, request.databases)
         check(asked)  # a file that is gone is no reason to load torch
+        with self._loaded(asked):
+            return run(asked, alone=True, beside=self._setup.workers or 1)
+
+    def _ran(self, job: Job, script: ScriptRequest) -> Outcome:
+        there = script.script.module or Path(script.script.name).is_file()
+        with self._loaded(script) if there else nullcontext():
+            return script_outcome(job, script, beside=self._setup.workers or 1)
+
+    @contextmanager
+    def _loaded(self, asked: Request) -> Iterator[None]:
+        """Have PyTorch loaded for what is asked, before the time of that begins."""
         with copied_from(self._template):
             if current() is not None:
-                self._template.load(environment(asked))  # before the model's time begins
-            return run(
-                asked,
-                alone=True,
-                beside=self._setup.workers or 1,
-            )
+                self._template.load(environment(asked))
+            yield
 
     def _found(self, job: Job, traced: _Results) -> Outcome:
         """The traces compared with every target of the job."""

@@ -34,9 +34,10 @@ from opcheck.model.work import (
 from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
+from opcheck.sandbox.child.late_imports import leave_compiler_out, load_for_runs
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.older_torch import Hidden
-from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
+from opcheck.sandbox.child.process import Process, Ticks
 from opcheck.sandbox.child.runs import Run, plan_targets, registered_alike, runs_of
 from opcheck.sandbox.child.script import run
 from opcheck.source import base
@@ -192,7 +193,7 @@ def _traces(
             journal=Journal(process.journal(number), result, ticks.calls),
             device_kernels=shared,
             unseen=loaded.unseen,
-            apart=_apart(process),
+            apart=_apart(request, process),
         )
         if trace.costs is not None:
             costs = replace(trace.costs, in_training=loaded.in_training)
@@ -230,6 +231,8 @@ def _traces(
     copied = sum(map(len, groups)) > 1 and can_copy(process)
     groups = [[one] for group in groups for one in group] if copied else groups[:1]
     process.send({"answers": sum(map(len, groups))})
+    if copied:
+        load_for_runs(training=request.model.step is not None)
     with _shared_kernels(request) as shared:
         for done, (number, work, run) in enumerate(
             spread(groups, process) if copied else groups[0]
@@ -239,12 +242,15 @@ def _traces(
             yield traced(number, work, run)
 
 
-def _apart(process: Process) -> Callable[[Sequence[Callable[[], T]]], Sequence[Callable[[], T]]]:
+def _apart(
+    request: Request, process: Process
+) -> Callable[[Sequence[Callable[[], T]]], Sequence[Callable[[], T]]]:
     """How several runs of the model are kept from what each leaves in caches."""
     from opcheck.trace.running.model_state import here
 
     def begun(works: Sequence[Callable[[], T]]) -> Sequence[Callable[[], T]]:
         if works and can_copy(process):
+            load_for_runs(training=request.model.step is not None)
             return aside(process, works)
         process.end_copying()
         return here(works)
@@ -312,5 +318,5 @@ def _emulated(
         notes=loaded.notes,
         gaps=loaded.unseen,
         journal=process.journal(0),
-        apart=_apart(process),
+        apart=_apart(request, process),
     )

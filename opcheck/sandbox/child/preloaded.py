@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.python_state import freeze
+from opcheck.sandbox.child.late_imports import BY_SHAPES, leave_compiler_out
 from opcheck.sandbox.limits.confine import tools_environment
 from opcheck.sandbox.reaper import descendants, keep
 from opcheck.source.load import kinds
@@ -31,6 +32,7 @@ _LOADED = (
     "opcheck.trace.sizes.dynamic", "opcheck.emulate.run", "opcheck.source.building.ready",
     "opcheck.source.building.several", "opcheck.source.building.stand_ins.finder",
     "opcheck.source.building.torchscript",
+    BY_SHAPES,
 )  # fmt: skip
 """What almost every worker comes to use; nothing of the user's.
 
@@ -57,6 +59,8 @@ def main() -> NoReturn:
         kinds()  # imports each of them, and keeps which there are
         if libraries := sys.argv[2:]:
             _load(libraries)
+        with contextlib.suppress(ImportError):
+            leave_compiler_out()  # of what is frozen, a copy would not find the functions
     gc.collect()
     freeze()  # the collector would write to what copies share
     with contextlib.suppress(OSError):  # who asks next hears that nobody does any more
@@ -132,7 +136,7 @@ def _wait(options: int = 0) -> None:
     """Wait for the keepers of copies; with ``os.WNOHANG``, of those that have ended."""
     with contextlib.suppress(ChildProcessError):  # none is left
         while os.waitpid(-1, options) != (0, 0):
-            pass
+            leave_compiler_out()
 
 
 def _keep(files: Sequence[int]) -> NoReturn:

@@ -1,8 +1,7 @@
-"""Where a worker's messages go, what it may use and load, and when its time is over."""
+"""Where a worker's messages go, what it may use, and when its time is over."""
 
 import contextlib
 import faulthandler
-import gc
 import json
 import os
 import signal
@@ -10,7 +9,6 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import CodeType, FunctionType
 from typing import Any, TextIO
 
 from msgspec.structs import replace
@@ -196,24 +194,3 @@ class Ticks:
         if self._process.heard and now - self._told >= EVERY:
             self._told = now
             self._process.begin("trace", self._phase, count)
-
-
-def leave_compiler_out() -> None:
-    """Have functions that the compiler must not look into run without asking it to look away.
-
-    Each loads the whole compiler when it is first called, and shapes of ``addmm`` come from one.
-    Checked with torch 2.13: what ``torch._compile._disable_dynamo`` gives keeps as an attribute of
-    ``fn`` what it calls in its place. A torch that does otherwise loads its compiler as before.
-    """
-    from torch import _compile
-
-    codes = [
-        constant
-        for constant in _compile._disable_dynamo.__code__.co_consts
-        if isinstance(constant, CodeType) and "__dynamo_disable" in constant.co_consts
-    ]
-    for found in gc.get_objects():
-        if type(found) is FunctionType and found.__code__ in codes:
-            cells = dict(zip(found.__code__.co_freevars, found.__closure__ or (), strict=True))
-            function = cells["fn"].cell_contents
-            vars(function).setdefault("__dynamo_disable", function)

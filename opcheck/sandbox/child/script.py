@@ -12,8 +12,9 @@ from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment
 from opcheck.model.script import Data, ScriptRequest, ScriptRun
+from opcheck.sandbox.child.late_imports import leave_compiler_out
 from opcheck.sandbox.child.limits import Refusals
-from opcheck.sandbox.child.process import Process, leave_compiler_out
+from opcheck.sandbox.child.process import Process
 from opcheck.source.base import digest_of_file
 from opcheck.source.load import prepare
 from opcheck.source.notebook import of_session, read

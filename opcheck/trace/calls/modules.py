@@ -102,14 +102,15 @@ class ModuleStack:
             finally:
                 self.current = outer
 
-        loaded = {*sys.modules}
+        loaded = [*sys.modules]
         nn.Module.__call__ = call  # type: ignore[method-assign]  # restored below
         try:
             yield
         finally:
             nn.Module.__call__ = original  # type: ignore[method-assign]  # as it was
-            for name in sys.modules.keys() - loaded:  # Dynamo notes the one that it finds
-                _put_back(sys.modules[name], call, original)
+            if [*sys.modules] != loaded:  # sets of them would take most of a small call's time
+                for name in sys.modules.keys() - {*loaded}:  # Dynamo notes the one that it finds
+                    _put_back(sys.modules[name], call, original)
 
     def not_called(self) -> tuple[str, ...]:
         """Outermost modules whose forward never ran, sorted; containers of called ones excluded."""

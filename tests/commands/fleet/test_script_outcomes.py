@@ -1,6 +1,8 @@
 """What comes of a script on a target: of a run made by hand, and of real ones by both engines."""
 
+import contextlib
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,13 @@ from tests.commands.fleet.made import script_on, target
 
 A = target("ascend-910b@26.1.0+torch2.12")
 STORE = Path("fleet.db")
+PACKAGE = str(Path(__file__).parents[3])
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", PACKAGE)
 
 
 SITE = Site("Net.layer", "train.py", 7)
@@ -170,7 +174,7 @@ models:
 - {script: train.py --cpu, name: idle}
 """
 COMMAND = ["fleet", "models.yaml", "-t", "ascend-910b", "-t", "moorethreads-s4000", "-q",
-           "--store", "fleet.db"]  # fmt: skip
+           "--store", "fleet.db", "--workers", "1"]  # fmt: skip
 
 
 def written() -> None:
@@ -178,13 +182,22 @@ def written() -> None:
         Path(name).write_text(content)
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the local engine has run the scripts."""
+    folder = tmp_path_factory.mktemp("alone")
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        patch.setenv("PYTHONPATH", PACKAGE)
+        written()
+        assert command(COMMAND) == ExitCode.PASS
+    return folder
+
+
 @pytest.mark.slow
 def test_real_scripts_are_answered_by_the_local_engine(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    alone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
-    written()
-    assert command(COMMAND) == ExitCode.PASS
+    shutil.copytree(alone, ".", dirs_exist_ok=True)
     told = [(one.model, one.ending, one.verdict, one.reason) for one in query_of(STORE).answers]
     never = ("idle", Ending.FAILED, None, "never used the device")
     assert told == [
@@ -211,18 +224,12 @@ def test_real_scripts_are_answered_by_the_local_engine(
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_answers_of_the_local_engine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_cluster_gives_the_answers_of_the_local_engine(alone: Path) -> None:
     pytest.importorskip("ray", reason="ray is not installed")
     from tests.commands.fleet.cluster import small_cluster
 
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
     written()
-    assert command(COMMAND) == ExitCode.PASS
-    alone = query_of(STORE).answers
-    STORE.unlink()
     with small_cluster(1) as cluster:
         engine = ["--engine", "ray", "--address", cluster.address]
         assert command([*COMMAND, *engine]) == ExitCode.PASS
-    assert query_of(STORE).answers == alone
+    assert query_of(STORE).answers == query_of(alone / STORE).answers

@@ -131,6 +131,7 @@ def test_libraries_are_those_that_models_surely_import(tmp_path: Path) -> None:
     assert keys.libraries_of(own) == ("transformers",)
     trained = [ScanRequest(ModelSpec("absent.pt2", step=TrainingSpec()), ())]
     assert keys.libraries_of(trained) == ("torch._dynamo",)  # by its optimizer
+    assert keys.libraries_of(own, scripts=True) == ("torch._dynamo", "transformers")
 
 
 def test_a_trace_of_nothing_is_kept_too() -> None:
