@@ -66,6 +66,7 @@ SCRIPTS: Mapping[str, Script] = {
     "ema": Script("a teacher that is an average", "ema.py --decay 0.99"),
     "amp_by_hand": Script("mixed precision by hand", "amp_by_hand.py --loss-scale 1024"),
     "vae": Script("PyTorch examples, vae", "vae.py --epochs 1"),
+    "quickstart": Script("PyTorch's quickstart, a notebook", "quickstart.ipynb"),
 }
 
 
