@@ -110,6 +110,38 @@ def test_bfloat16_runs_in_a_convolution_whose_kernel_lists_it(op: str, database:
         assert [c.code for c in found if _bites(c, "input", "bfloat16")] == [code]
 
 
+@pytest.mark.parametrize(
+    ("op", "argument", "pages"),
+    [
+        ("batch_norm", "input", "the page of aclnnBatchNorm"),
+        ("prelu", "self", "the page of aclnnPrelu"),
+        ("adaptive_avg_pool1d", "self", "the page of aclnnAdaptiveAvgPool2d"),
+        ("grid_sampler", "input", "each page of aclnnGridSampler2D, aclnnGridSampler3D"),
+        ("nll_loss_nd", "self", "each page of aclnnNLLLoss, aclnnNLLLoss2d"),
+        (
+            "cross_entropy_loss",
+            "self",
+            "each page of aclnnLogSoftmax, aclnnNLLLoss, aclnnNLLLoss2d",
+        ),
+    ],
+)
+def test_a_composite_takes_what_all_kernels_that_it_ends_in_list(
+    op: str, argument: str, pages: str, database: Database
+) -> None:
+    """What one of them leaves out stays denied, and old chips have no bfloat16 in any."""
+    found = matrix(database, "ascend-910b").conditions_for(f"aten::{op}")
+    (listed,) = [c for c in found if _bites(c, argument, "bfloat16")]
+    assert listed.code == OVERRULED
+    assert listed.text.endswith(f"; but {pages} lists it")
+    (denied,) = [c for c in found if _bites(c, argument, "int16")]
+    assert (denied.verdict, denied.text.endswith(f"; {pages} leaves it out too")) == (
+        UNSUPPORTED, True
+    )  # fmt: skip
+    for target in ("ascend-910a", "ascend-910b@7.2.0"):
+        older = matrix(database, target).conditions_for(f"aten::{op}")
+        assert OVERRULED not in {c.code for c in older if _bites(c, argument, "bfloat16")}
+
+
 def test_what_a_page_lists_says_nothing_of_an_older_release(database: Database) -> None:
     older, newest = (
         [c.code for c in matrix(database, target).conditions_for("aten::abs")

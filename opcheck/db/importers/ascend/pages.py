@@ -99,19 +99,29 @@ class Pages:
     def _called(
         self, op: str, chips: Iterable[str]
     ) -> Iterator[tuple[str, Sequence[str], Mapping[str, Sequence[str]]]]:
-        """Chip, kernels, and what each of them calls an argument, where op_api runs it."""
+        """Chip, kernels, and what each of them calls an argument, where op_api runs them."""
         served = self._served(op)
-        calls = [c for c in _facts()["calls"].get(served, ()) if self._release in c["releases"]]
-        for chip in chips if calls else ():
-            if self._socs.kernels(chip, self._listed[served]) == _PATH:
-                yield chip, calls[0]["kernels"], calls[0]["arguments"]
+        calls = [call for one in served for call in self._calls(one)[:1]]
+        if not served or len(calls) < len(served):
+            return
+        kernels = [kernel for call in calls for kernel in call["kernels"]]
+        shared = set(calls[0]["arguments"]).intersection(*(call["arguments"] for call in calls))
+        arguments = {name: [n for c in calls for n in c["arguments"][name]] for name in shared}
+        for chip in chips:
+            if all(self._socs.kernels(chip, self._listed[one]) == _PATH for one in served):
+                yield chip, kernels, arguments
 
-    def _served(self, op: str) -> str:
-        """The registered overload that does the work of another; "" where there is none."""
+    def _calls(self, op: str) -> Sequence[Mapping[str, Any]]:
+        return [c for c in _facts()["calls"].get(op, ()) if self._release in c["releases"]]
+
+    def _served(self, op: str) -> Sequence[str]:
+        """The registered overloads that do the work of another; none where there is none."""
         function = self._known.get(op.removeprefix("aten::"))
         delegate = f"aten::{function.delegate}" if function and function.delegate else ""
-        through = _facts()["through"].get(op, "")
-        return next((o for o in (op, delegate, through) if o in self._listed), "")
+        through = _facts()["through"].get(op, ())
+        through = [through] if isinstance(through, str) else through
+        ways = ([op], [delegate], through)
+        return next((way for way in ways if way and all(one in self._listed for one in way)), ())
 
     def _read_by_hand(self) -> Iterator[Line]:
         """What a page says in words that no table of it has."""
