@@ -11,7 +11,7 @@ from torch.nn import functional
 from torch.utils import checkpoint as checkpoint_module
 from torch.utils.checkpoint import checkpoint
 
-from opcheck.model.trace import Constant, Trace
+from opcheck.model.trace import Composite, Constant, Phase, Trace
 from opcheck.trace import trace_model
 from opcheck.trace.device.alias import ALIASED_TYPES
 from opcheck.trace.device.checkpoints import RAISES
@@ -51,6 +51,30 @@ def test_a_tensor_says_that_it_is_on_the_device_asked_for(device_type: str) -> N
     assert f"device='{device_type}:0'" in seen["text"]
     assert [name for name in (*EVERY, "cpu") if seen[name]] == [device_type]
     assert DeviceTensor.shown is None
+
+
+class Absolute(nn.Module):
+    """Its backward calls what its forward does not: ``sgn``, ``cos``, ``div``, ``neg``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x * self.weight).abs().sin().log().mean() - (x / self.weight).amax()
+
+
+@pytest.mark.parametrize("device_type", ["npu", *EVERY])
+def test_a_composite_is_taken_apart_in_backward_as_in_forward(device_type: str) -> None:
+    """A structured operator runs as its ``.out``, whatever calls it; nothing runs as nothing."""
+    trace = trace_model(Absolute(), (X,), {}, device_type=device_type, training=STEP)
+    ops = [str(node.op) for node in trace.nodes]
+    backward = {ops[use.node] for use in trace.uses if use.phase is Phase.BACKWARD}
+    assert {"aten::sgn", "aten::cos", "aten::neg"} <= backward
+    structured = [node for node in trace.nodes if node.composite is Composite.NON_FUNCTIONAL]
+    parts = {str(node.op): {ops[child] for child, _ in node.children or ()} for node in structured}
+    assert [op for op, called in parts.items() if not any(c.endswith("out") for c in called)] == []
+    assert parts["aten::sgn"] == {"aten::empty.memory_format", "aten::sgn.out"}
 
 
 @pytest.mark.parametrize("device_type", EVERY)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from opcheck.model.trace import Kernel, Phase, Trace, Use
+from opcheck.model.trace import Composite, Kernel, Phase, Trace, Use
 from opcheck.trace.run import trace_model
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
@@ -106,6 +106,28 @@ def uses_of(trace: Trace, base: str, phase: Phase) -> list[Use]:
 def line_of(text: str) -> int:
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+class Twice(nn.Module):
+    """Two products of the same sizes: the second is first in backward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.mm(x, self.weight).sum() + torch.matmul(x, self.weight).sum()
+
+
+def test_what_a_gradient_of_the_vendor_s_runs_unheard_is_taken_apart_where_it_is_heard() -> None:
+    """The formula stands in for the vendor's kernel, and calls ``mm`` as the other product does."""
+    kernels = frozenset({"aten::matmul"})
+    gradients = {"aten::matmul": ("aten::matmul_backward",)}
+    trace = traced(Twice(), (torch.ones(2, 3),), {}, kernels, gradients)
+    assert {trace.nodes[use.node].op.base for use in trace.uses} >= {"mm", "matmul_backward"}
+    structured = [node for node in trace.nodes if node.composite is Composite.NON_FUNCTIONAL]
+    assert structured
+    assert [str(node.op) for node in structured if not node.children] == []
 
 
 @pytest.mark.slow

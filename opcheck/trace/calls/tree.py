@@ -70,7 +70,8 @@ class CallTreeRecorder(Engine):
         self._index: dict[tuple[Any, ...], int] = {}
         self._open: list[Counter[int]] = []
         self._expanding: list[int] = []
-        self._quiet = 0
+        self._quiet = self._quiet_from = 0
+        """How often it is quiet, and how many composites were open where it fell so."""
         self._unfinished: dict[int, tuple[OtherLayout, dict[int, int]]] = {}
         """Draft of a composite that met a tensor without strides -> what it had called by then."""
         self._forwards = Forwards()
@@ -235,7 +236,11 @@ class CallTreeRecorder(Engine):
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Record nothing of what this thread asks for inside the block."""
+        """Record nothing of what this thread asks for inside the block.
+
+        What composites in it run as is kept: elsewhere they may be called again.
+        """
+        self._quiet_from = self._quiet_from if self._quiet else len(self._open)
         self._quiet += 1
         try:
             yield
@@ -244,7 +249,8 @@ class CallTreeRecorder(Engine):
 
     def _record(self, index: int) -> None:
         if self._open:
-            if not (self._quiet or index in self._expanding):
+            heard = not self._quiet or len(self._open) > self._quiet_from
+            if heard and index not in self._expanding:
                 self._open[-1][index] += 1  # what a kernel asks of itself adds nothing
             return
         module, site = self._place()
@@ -299,8 +305,8 @@ class CallTreeRecorder(Engine):
         except NotImplementedError as error:
             if not children and _only_raises(error):
                 draft.composite, draft.children = None, {}
-            else:
-                draft.note = reason_of(error)
+                return None
+            draft.note = reason_of(error)
             return None
         except Exception as error:  # the kernel's own failure, told in the note
             raise_if_bug(error)

@@ -168,6 +168,8 @@ def _renamed(value: Value, said: Constant, device_type: str) -> Value:
 class _TakenFor(TorchFunctionMode):
     """Takes devices of one type among the arguments of torch's functions for another device."""
 
+    calls_anew = True  # see dispatcher.at_key: it is on in a backward
+
     def __init__(self, device_type: str, device: torch.device, met: Callable[[str], None]) -> None:
         super().__init__()
         self._met = met
