@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from opcheck.commands.run import answer
-from opcheck.errors import ExitCode, SourceError, UsageError
+from opcheck.errors import ExitCode, SourceError, TerminatedError, UsageError
 from opcheck.model.plan import Tier
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
@@ -508,6 +508,19 @@ def test_an_interrupt_leaves_what_was_seen(
     assert (found["ending"], found["used"], found["runs"]) == ("cut", used, None)
     assert (found["steps"], found["forwards"]) == (1, 1)
     assert found["emulation"]["error"]["text"].startswith(why)
+
+
+@pytest.mark.slow
+def test_an_end_by_a_signal_is_told_where_this_process_handles_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('ready', flush=True)\nwhile True: ...\n")
+
+    def end(line: str) -> None:
+        raise TerminatedError(128 + signal.SIGTERM)
+
+    with pytest.raises(PartialRunError, match="^interrupted by SIGTERM while running on an ") as it:
+        answer.run(request(ScriptSpec("train.py")), output=end)
+    page = command_view("run", "text").render(it.value.run)
+    assert page.startswith("? ended early, before it used the device: train.py")
 
 
 def test_what_cannot_be_run_is_refused_at_once(tmp_path: Path) -> None:
