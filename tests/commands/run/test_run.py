@@ -517,7 +517,7 @@ def test_an_end_by_a_signal_is_told_where_this_process_handles_it(tmp_path: Path
     def end(line: str) -> None:
         raise TerminatedError(128 + signal.SIGTERM)
 
-    with pytest.raises(PartialRunError, match="^interrupted by SIGTERM while running on an ") as it:
+    with pytest.raises(PartialRunError, match=r"^interrupted by SIGTERM while running on ") as it:
         answer.run(request(ScriptSpec("train.py")), output=end)
     page = command_view("run", "text").render(it.value.run)
     assert page.startswith("? ended early, before it used the device: train.py")
