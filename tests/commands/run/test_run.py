@@ -244,6 +244,19 @@ def test_a_traceback_is_that_of_the_script_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_warning_of_torch_stands_at_the_script_s_line(tmp_path: Path) -> None:
+    """C++ gives it at the innermost line of Python, which is opcheck's."""
+    (tmp_path / "train.py").write_text(
+        "import warnings\nimport torch\n\nx = torch.ones(2, device='cuda', requires_grad=True)\n"
+        "float(x.sum())\nwarnings.warn('mine')\n"
+    )
+    said: list[str] = []
+    answer.run(request(ScriptSpec("train.py")), output=said.append)
+    told = [line.partition("Warning: ")[0] for line in said if "Warning: " in line]
+    assert told == ["train.py:5: User", "train.py:6: User"]
+
+
+@pytest.mark.slow
 def test_input_reads_the_end_of_a_file_and_a_note_names_the_line(tmp_path: Path) -> None:
     found = ran(tmp_path, "try:\n    input()\nexcept EOFError: ...\ninput('really? ')\n")
     assert (found.ending, found.emulation.error) == (
