@@ -3,7 +3,7 @@
 import traceback
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 from opcheck.trace.calls.call_site import from_stack
 
@@ -35,11 +35,16 @@ def place_warnings() -> None:
     original = warnings.showwarning
 
     def show_warning(
-        message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
     ) -> None:
         if filename.startswith(_OURS):
-            file, line = from_stack(1, None)
-            filename, lineno = (file, line) if file else (filename, lineno)
-        original(message, category, filename, lineno, *rest)
+            own = from_stack(1, None)
+            filename, lineno = own if own[0] else (filename, lineno)
+        original(message, category, filename, lineno, file, line)
 
     warnings.showwarning = show_warning
