@@ -175,6 +175,7 @@ def run(
     write: bool = False,
     data: str = "none",
     compare: bool = False,
+    plan: bool = False,
     output: Callable[[str], None] | None = None,
     databases: Sequence[str] = (),
     schemas: Sequence[str] = (),
@@ -200,6 +201,8 @@ def run(
             Face that are not here.
         compare: run it on the CPU first, and this run with values: ``.comparison`` of the answer
             says where the numbers part.
+        plan: look for the cheapest fix for each call that leaves the device or is refused:
+            ``.plan`` of the answer has them, and what each tier of fixes brings.
         output: called with each line that the script prints; None: nobody sees them.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
         schemas: files with operator schemas of libraries that are not installed.
@@ -250,6 +253,7 @@ def run(
         steps=steps,
         forwards=forwards,
         write=write,
+        plan=plan,
         data=Data(data),
         databases=tuple(map(str, databases)),
     )

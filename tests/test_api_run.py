@@ -53,6 +53,17 @@ def test_a_script_is_compared_with_a_run_on_the_cpu(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_fixes_are_looked_for_where_that_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import torch\ntorch.special.i0(torch.ones(4, device='cuda'))\n")
+    assert opcheck.run(path).plan is None
+    plan = opcheck.run(path, plan=True).plan
+    assert plan is not None
+    assert [way.rule for one in plan.findings for way in one.suggestions] == ["i0-by-series"]
+    assert plan.summary.tiers[0].operators == ("aten::i0.out",)
+
+
+@pytest.mark.slow
 def test_a_notebook_is_run_as_well(tmp_path: Path) -> None:
     path = notebook(tmp_path / "a.ipynb", "import torch", "torch.ones(2).cuda().bfloat16()")
     found = opcheck.run(path, target="ascend-910a")

@@ -118,6 +118,7 @@ class Device:
             late = self._judge.after(overload, result)
             if late and not objections:
                 self._keep(overload, call)
+            self._note_result(call, result)
             refused = self._refused_by(overload, late)
             objections += late
         self._caution(overload, objections)
@@ -146,6 +147,7 @@ class Device:
         self._refused_by(overload, self._judge.before(overload, call))
         there = bytes_on_device(call.tensors)  # the call may resize what it writes to
         result = self._run(overload, args, kwargs, call)
+        self._note_result(call, result)
         text = Sentence(kernels.ON_HOST, vendor=self.matrix.target.vendor, op=name)
         self.record.left(name, Reason(codes.HOST_FALLBACK, text), there + bytes_on_device(result))
         self._wording.fell_back(overload)
@@ -314,6 +316,10 @@ class Device:
     def _keep(self, overload: Overload, call: Call) -> None:
         if self.kept is not None:
             self.kept.add(overload, call, self._site(), self.record.now)
+
+    def _note_result(self, call: Call, result: Any) -> None:
+        if self.kept is not None:
+            self.kept.gave(call, result)
 
     def _caution(self, overload: Overload, objections: tuple[Objection, ...]) -> None:
         """Warn as the vendor does, and note what runs otherwise than on the host, or may not."""

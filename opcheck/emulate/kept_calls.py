@@ -5,12 +5,14 @@ rule, and a script may have thousands.
 """
 
 from collections import Counter
+from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from opcheck.emulate.overload import Overload
+from opcheck.emulate.overload import Overload, results
 from opcheck.model.emulation import Site
 from opcheck.model.trace import Node, Phase, Trace, Use
 from opcheck.trace.calls.signature import Call, named_arguments
@@ -43,6 +45,12 @@ class KeptCalls:
         if phase is Phase.FORWARD:
             self._needs[index] |= _differentiated(overload, call)
         self._uses[index, site, phase] += 1
+
+    def gave(self, call: Call, result: Any) -> None:
+        """Note what a call that is kept gave: some conditions are of its results."""
+        index = self._calls.get(call.key)
+        if index is not None:
+            self._nodes[index] = replace(self._nodes[index], outputs=results(result))
 
     def trace(self, device_type: str) -> Trace:
         """The calls as a trace of them alone."""

@@ -113,7 +113,7 @@ class Judge:
         conditions = [c for c in overload.conditions if _looks_at_results(c)]
         if not conditions:
             return _FINE
-        node = Node(overload.op, (), _results(result), modes=modes_of(overload.func))
+        node = Node(overload.op, (), results(result), modes=modes_of(overload.func))
         return self._bitten(node, conditions)
 
     def _judged(
@@ -149,6 +149,7 @@ def _looks_at_results(condition: Condition) -> bool:
     return any(predicate.argument == RETURN for predicate in condition.predicates)
 
 
-def _results(result: Any) -> tuple[Value, ...]:
+def results(result: Any) -> tuple[Value, ...]:
+    """The tensors that a call gives, as model values."""
     values = result if isinstance(result, (list, tuple)) else (result,)
     return tuple(meta_of(v) for v in values if isinstance(v, Tensor))

@@ -1,7 +1,11 @@
-"""Tracebacks of the user's code, as Python would print them had it been run without opcheck."""
+"""Tracebacks and warnings of the user's code, as Python would print them without opcheck."""
 
 import traceback
+import warnings
 from pathlib import Path
+from typing import TextIO
+
+from opcheck.trace.calls.call_site import from_stack
 
 _OURS = (str(Path(__file__).parents[1]), "<frozen runpy>")
 
@@ -24,3 +28,23 @@ def _leave_out_ours(stack: traceback.TracebackException) -> None:
     for other in (stack.__cause__, stack.__context__):
         if other is not None:
             _leave_out_ours(other)
+
+
+def place_warnings() -> None:
+    """Have warnings that C++ gives below our own code stand at the user's line; for good."""
+    original = warnings.showwarning
+
+    def show_warning(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if filename.startswith(_OURS):
+            own = from_stack(1, None)
+            filename, lineno = own if own[0] else (filename, lineno)
+        original(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show_warning

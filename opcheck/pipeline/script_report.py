@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Caution, Emulation, HostCalls, Refusal
-from opcheck.model.plan import AfterTier, Declined, PlanSummary, Suggestion
+from opcheck.model.plan import AfterTier, Declined, PlanSummary, Suggestion, Tier
 from opcheck.model.report import (
     Finding,
     KernelCount,
@@ -141,14 +141,14 @@ def _steps(found: ScriptRun, findings: Sequence[Finding], plan: ScriptPlan) -> P
     bad = {one.op for one in findings if not one.verdict.on_device}
     kept = {one.op for one in plan.findings}
     left = {one.verdict for one in findings if not one.verdict.on_device and one.op not in kept}
-    tiers, gone = [], set[str]()
+    tiers, gone, stuck = [], set[str](), bad
     for after in plan.summary.tiers:
         new = bad.intersection(after.operators) - gone
         gone |= new
         share = round((len(operators) - len(bad - gone)) / len(operators), 4) if operators else None
         tiers.append(AfterTier(after.tier, share, _runs(found, after, left), tuple(sorted(new))))
-    without = bad - kept | bad.intersection(plan.summary.stuck)
-    return PlanSummary(tuple(tiers), tuple(sorted(without)))
+        stuck = stuck if after.tier is Tier.CUSTOM else bad - gone
+    return PlanSummary(tuple(tiers), tuple(sorted(stuck)))
 
 
 def _runs(found: ScriptRun, after: AfterTier, left: Collection[Verdict]) -> bool | None:

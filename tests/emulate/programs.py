@@ -28,13 +28,14 @@ def numbers(device: torch.device, *shape: int) -> Tensor:
 @program
 def lazy_modules(device: torch.device) -> Any:
     """They are moved before they know their sizes; their parameters raise if asked for a shape."""
-    net = nn.Sequential(nn.LazyLinear(3, bias=False), nn.LazyBatchNorm1d()).to(device)
+    linear = nn.LazyLinear(3, bias=False)
+    net = nn.Sequential(linear, nn.LazyBatchNorm1d()).to(device)
     net = net.cpu().to(device).half().float()
     given = numbers(device, 2, 4)
-    net[0](given)
-    nn.init.ones_(net[0].weight)
+    linear(given)
+    nn.init.ones_(linear.weight)
     net(given).square().sum().backward()
-    return [*net.parameters(), net[0].weight.grad, net[1].running_mean]
+    return [*net.parameters(), linear.weight.grad, net[1].running_mean]
 
 
 @program

@@ -29,6 +29,15 @@ def test_what_the_device_does_not_take_is_kept_with_its_places() -> None:
     ]
 
 
+def test_what_a_call_gives_is_kept_for_conditions_of_results() -> None:
+    emulator, calls = Emulator("ascend-910b", values=False, stop=False), KeptCalls()
+    with emulator as device:
+        emulator.device.kept = calls
+        torch.arange(4, dtype=torch.float64, device=device)
+    (node,) = calls.trace("npu").nodes
+    assert (str(node.op), *map(str, node.outputs)) == ("aten::arange", "float64[4]")
+
+
 def test_arguments_that_gradients_are_wanted_of_are_known() -> None:
     assert kept("ascend-910a", 3).mode == "inference"
     trace = kept("ascend-910a", 3, grad=True)

@@ -120,6 +120,7 @@ MIXED = run(
     notes=(from_data("no inputs given: 1x128:int64, as embed (Embedding) wants"),),
 )
 TRAINING = run(
+    memory_peak=12_582_912,
     model=ModelInfo("hf:bert/config.json", "hf", "89abcdef01234567"),
     mode="train",
     values=True,

@@ -42,6 +42,7 @@ def run(
     from opcheck.emulate.cells import run_notebook
     from opcheck.emulate.cpu_matrix import cpu_matrix
     from opcheck.emulate.kept_calls import KeptCalls
+    from opcheck.emulate.own_traceback import place_warnings
     from opcheck.emulate.script import run_script
     from opcheck.source.building import (
         absent_weights,
@@ -61,6 +62,7 @@ def run(
     _set_up(environment)
     hub_files.prepare()
     standard_input.prepare()
+    place_warnings()
     for absent in (fake_data, fake_rows, fake_pretrained):
         absent.prepare(fake=request.data is Data.FAKE)
     sys.orig_argv[1:] = request.script.command

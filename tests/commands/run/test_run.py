@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from opcheck.commands.run import answer
-from opcheck.errors import ExitCode, SourceError, UsageError
+from opcheck.errors import ExitCode, SourceError, TerminatedError, UsageError
 from opcheck.model.plan import Tier
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import (
@@ -242,6 +242,19 @@ def test_a_traceback_is_that_of_the_script_alone(tmp_path: Path) -> None:
         '  File "train.py", line 4, in <module>',
         "ValueError: no",
     ]
+
+
+@pytest.mark.slow
+def test_a_warning_of_torch_stands_at_the_script_s_line(tmp_path: Path) -> None:
+    """C++ gives it at the innermost line of Python, which is opcheck's."""
+    (tmp_path / "train.py").write_text(
+        "import warnings\nimport torch\n\nx = torch.ones(2, device='cuda', requires_grad=True)\n"
+        "float(x.sum())\nwarnings.warn('mine')\n"
+    )
+    said: list[str] = []
+    answer.run(request(ScriptSpec("train.py")), output=said.append)
+    told = [line.partition("Warning: ")[0] for line in said if "Warning: " in line]
+    assert told == ["train.py:5: User", "train.py:6: User"]
 
 
 @pytest.mark.slow
@@ -512,6 +525,19 @@ def test_an_interrupt_leaves_what_was_seen(
     assert (found["ending"], found["used"], found["runs"]) == ("cut", used, None)
     assert (found["steps"], found["forwards"]) == (1, 1)
     assert found["emulation"]["error"]["text"].startswith(why)
+
+
+@pytest.mark.slow
+def test_an_end_by_a_signal_is_told_where_this_process_handles_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('ready', flush=True)\nwhile True: ...\n")
+
+    def end(line: str) -> None:
+        raise TerminatedError(128 + signal.SIGTERM)
+
+    with pytest.raises(PartialRunError, match=r"^interrupted by SIGTERM while running on ") as it:
+        answer.run(request(ScriptSpec("train.py")), output=end)
+    page = command_view("run", "text").render(it.value.run)
+    assert page.startswith("? ended early, before it used the device: train.py")
 
 
 def test_what_cannot_be_run_is_refused_at_once(tmp_path: Path) -> None:

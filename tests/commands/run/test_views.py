@@ -273,6 +273,7 @@ def test_it_is_told_in_chinese() -> None:
         assert "\n    其后      net.py:8 · Ids 第 1 次调用的输出；相差 3\n" in text("parts")
         assert "脚本自身出错" in text("failed")
         assert "1 个优化器步 · 2 次前向调用" in text("clean")
+        assert "，每次运行与主机往返搬运 " in text("refused")
 
 
 TOLD = """
