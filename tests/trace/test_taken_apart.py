@@ -13,6 +13,8 @@ from opcheck.model.verdict import Verdict
 from opcheck.trace.torch_internals.autocast_casts import handed_on
 
 TARGET = "ascend-910b@26.1.0"
+OLDER = "ascend-910b@26.0.0"
+"""Of whose kernels no page says that they take bfloat16 in cross entropy."""
 HALF = torch.bfloat16
 CODES = ("dtype-not-supported", "document-contradicts-registration")
 
@@ -51,12 +53,12 @@ def worst(found: dict[str, Verdict]) -> Verdict | None:
     return max(found.values(), key=lambda verdict: verdict.rank, default=None)
 
 
-def judged(layer: nn.Module, x: Tensor, **how: Any) -> dict[str, Verdict]:
+def judged(layer: nn.Module, x: Tensor, target: str = TARGET, **how: Any) -> dict[str, Verdict]:
     """Composites of the forward that a target asks something of, with its verdict on them."""
-    (target,) = opcheck.scan(layer, x, targets=[TARGET], **how).targets
+    (scanned,) = opcheck.scan(layer, x, targets=[target], **how).targets
     return {
         found.op: found.verdict
-        for found in target.findings
+        for found in scanned.findings
         if found.reason.code in CODES and found.phase == "forward"
     }
 
@@ -80,7 +82,7 @@ def test_the_vendor_says_something_of_the_layers_in_that_dtype() -> None:
         for name, (layer, x) in LAYERS.items()
         if judged(layer.to(HALF), x.to(HALF), train=True)
     }
-    assert {"gru", "cross_entropy"} <= refused
+    assert {"gru", "conv_transpose2d"} <= refused
     assert "linear" not in refused
 
 
@@ -89,9 +91,9 @@ def test_the_vendor_says_something_of_the_layers_in_that_dtype() -> None:
 @pytest.mark.parametrize("name", ["nll", "cross_entropy"])
 def test_scan_and_device_agree_under_autocast(name: str, dtype: torch.dtype) -> None:
     step = (f"autocast={str(dtype).removeprefix('torch.')}",)
-    scanned = judged(Loss(name), torch.ones(6, 8), step=step)
+    scanned = judged(Loss(name), torch.ones(6, 8), OLDER, step=step)
     model = Loss(name)
-    emulator = opcheck.emulate(TARGET, stop=False)
+    emulator = opcheck.emulate(OLDER, stop=False)
     with emulator as device:
         model.to(device)
         with torch.autocast("npu", dtype):
