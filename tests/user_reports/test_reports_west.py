@@ -52,7 +52,7 @@ def _tensors(found: object) -> list[Tensor]:
 @pytest.mark.slow
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
 def test_the_program_runs_on_the_cpu(report: Report) -> None:
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     if isinstance(report.program, nn.Module):
         report.program.train(report.training)
     large = report.name in LARGE and not WHOLE
