@@ -26,14 +26,16 @@ os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST = (
-    "hostile/test_corpus.py", "emulate/test_agreement_operators.py",
-    "emulate/test_agreement_models.py",
-    "rewrite/test_rules.py", "test_readme.py", "test_cut_short.py", "test_copies.py",
-    "runtime/test_probe.py", "test_pytest_plugin.py", "rewrite/custom/test_projects.py",
-    "trace/test_exact.py", "test_isolate.py", "rewrite/test_spellings.py", "trace/test_training.py",
-    "trace/test_strides.py", "db/test_importers.py", "app/test_fix.py",
+    "hostile/test_corpus.py", "emulate/test_agreement_operators.py", "lang/test_pseudo_locale.py",
+    "test_readme.py", "emulate/test_agreement_models.py", "commands/fleet/test_ray.py",
+    "runtime/test_probe.py", "test_isolate.py", "test_cut_short.py", "test_pytest_plugin.py",
+    "rewrite/test_rules.py", "rewrite/custom/test_projects.py", "app/test_fix_graph.py",
+    "commands/fleet/test_local.py", "commands/fleet/test_script_outcomes.py", "test_copies.py",
+    "app/test_fix.py", "commands/run/test_compare.py", "commands/run/test_run.py",
+    "sandbox/test_command.py", "trace/test_exact.py", "trace/test_training.py",
+    "trace/test_strides.py", "db/test_importers.py", "rewrite/test_spellings.py",
 )  # fmt: skip
-"""Files that take half a minute or more: the last to be begun would be waited for alone."""
+"""Files that take a third of a minute or more: the last to be begun would be waited for alone."""
 LEFT_OUT = pytest.StashKey[list[str]]()
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from opcheck.sandbox.parent.process import _without_secrets
 from tests.preloaded import python
 
 ROOT = Path(__file__).parent.parent
@@ -55,7 +56,8 @@ def printed(command: str, folder: Path) -> str:
 
 @cache
 def _environment() -> Mapping[str, str]:
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("OPCHECK_")}
+    # what the process of a model file keeps: that of the user's own code has the same, then
+    kept = {n: text for n, text in _without_secrets(os.environ).items() if "OPCHECK_" not in n}
     kept.pop("PYTEST_CURRENT_TEST", None)  # of the first test only
     terminal = {"COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
     return {**kept, **terminal, "PYTHONPATH": str(ROOT)}

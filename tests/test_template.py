@@ -88,6 +88,20 @@ def test_a_worker_has_the_environment_of_its_own_time(monkeypatch: pytest.Monkey
         assert heard() == {**before, name.lower(): "77"}
 
 
+def test_two_environments_have_a_process_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the user's code and files have, of which a fleet has both."""
+    heard()
+    first = _process()
+    monkeypatch.setenv("SAID", "7")
+    for _ in range(2):  # for what is asked for once, none is started
+        heard()
+    second = _process()
+    monkeypatch.delenv("SAID")
+    heard()
+    assert _process() is first is not second
+    assert (first.poll(), second.poll()) == (None, None)
+
+
 def test_copies_that_compute_have_the_threads_that_the_user_gives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -235,8 +249,8 @@ def _process() -> "subprocess.Popen[bytes]":
     """What is copied now."""
     template = current()
     assert template is not None
-    assert template._running is not None
-    return template._running[0]
+    *_, (process, _) = template._running.values()
+    return process
 
 
 def _below(pid: int) -> list[int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from tests.hostile.place import Place, State
-from tests.hostile.watching import Listeners, Opened, Processes
+from tests.hostile.watching import GRACE_SECONDS, Listeners, Opened, Processes
 
 GOOD_ENDS = (0, 2, 3, 4, 10)
 """The exit codes that opcheck documents, without that of a crash."""
@@ -124,6 +124,7 @@ class Canary:
         outputs: Sequence[str] = (),
         limit: float = 60,
         launch: Sequence[str] | None = None,
+        grace: float = GRACE_SECONDS,
     ) -> Effects:
         """Start a command in the place and look for what it did.
 
@@ -132,6 +133,7 @@ class Canary:
             outputs: files of the project that the command is asked to write, or folders.
             limit: seconds after which it hangs.
             launch: what to start instead of opcheck.
+            grace: seconds that its processes may take to end once it has.
         """
         place = self.place
         place.fill()
@@ -142,7 +144,7 @@ class Canary:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Processes() as all_:
             command = (*(launch or self._launch), *arguments)
             code = _ended(command, place, (out.fileno(), err.fileno()), limit)
-            left = all_.left(place.sleeping)
+            left = all_.left(place.sleeping, grace)
             loud = max(os.fstat(stream.fileno()).st_size for stream in (out, err)) > _LOUD
             streams = [_beginning(stream.fileno()) for stream in (out, err)]
         found, heard = opened.seen(), self._listeners.heard()

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pytest
 
@@ -29,7 +30,9 @@ def tried(canary: Canary, code: str, **options: object) -> Effects:
         }  # fmt: skip
         return ("-c", "import os, socket, subprocess, sys, time\n" + code.format(**known))
 
-    return canary.run(prepare, launch=(sys.executable,), **options)  # type: ignore[arg-type]
+    # what is left here sleeps for half a minute: it is waited for in vain
+    started = partial(canary.run, prepare, launch=(sys.executable,), grace=1.0)
+    return started(**options)  # type: ignore[arg-type]
 
 
 def test_an_innocent_command_does_no_harm(canary: Canary) -> None:

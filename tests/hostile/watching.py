@@ -13,7 +13,7 @@ from typing import Self
 
 _IN_OPEN, _IN_NONBLOCK = 0x20, 0o4000
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE_SECONDS = 5.0
+GRACE_SECONDS = 5.0
 """How long processes may take to end once their command has."""
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -101,9 +101,9 @@ class Processes:
     def __exit__(self, *_: object) -> None:
         _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
-    def left(self, word: str) -> tuple[str, ...]:
-        """The command lines of what is still there after a moment; they are ended."""
-        until = time.monotonic() + _GRACE_SECONDS
+    def left(self, word: str, grace: float) -> tuple[str, ...]:
+        """The command lines of what is still there after some seconds; they are ended."""
+        until = time.monotonic() + grace
         while (found := self._now(word)) and time.monotonic() < until:
             time.sleep(0.05)
         for pid in found:

@@ -60,7 +60,7 @@ def test_deform_conv2d_by_gather_computes_what_loops_do(seed: int) -> None:
 
 
 def test_deform_conv2d_without_offsets_is_a_convolution() -> None:
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     x, weight, bias = torch.randn(2, 4, 6, 5), torch.randn(6, 2, 3, 3), torch.randn(6)
     offset = torch.zeros(2, 18, 6, 5)
     found = deform_conv2d(x, weight, offset, torch.empty(2, 0), bias, 1, 1, 1, 1, 1, 1, 2, 1, False)

@@ -26,6 +26,7 @@ from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
 from opcheck.trace import trace_model
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from opcheck.trace.torch_internals.kernels import Kernels
 
 DRAWN = 4
 """Calls drawn of each overload."""
@@ -55,19 +56,26 @@ def test_a_spelling_takes_what_torch_takes(rule: Rule, spelling: str) -> None:
             assert _plain(ours) == _plain(theirs), f"{spelling}{theirs}"
 
 
+@pytest.fixture(scope="module")
+def kernels() -> Iterator[Kernels]:
+    """The device's, registered once: nothing else is traced in between."""
+    with Kernels().shared(implicit=True) as kernels:
+        yield kernels
+
+
 @each_spelling
-def test_a_spelling_gives_what_torch_gives(rule: Rule, spelling: str) -> None:
+def test_a_spelling_gives_what_torch_gives(rule: Rule, spelling: str, kernels: Kernels) -> None:
     """Wherever the call can be rewritten at all, and the rule does not refuse it."""
     if rule.random:
         pytest.skip("it draws anew at every call")
     if spelling.startswith("torchvision."):
         pytest.skip("its operators may have no kernels here: test_regions stands in for them")
-    found = Counter(_tried(rule, spelling, given) for given in _calls(rule, spelling))
+    found = Counter(_tried(rule, spelling, given, kernels) for given in _calls(rule, spelling))
     assert found["same"], found
     assert set(found) <= {"same", "refused", "left", "raises", "given up"}, found
 
 
-def _tried(rule: Rule, spelling: str, given: Given) -> str:
+def _tried(rule: Rule, spelling: str, given: Given, kernels: Kernels) -> str:
     """Make one call both ways."""
     args, kwargs = given
     parameters = _parameters(rule.name, spelling)
@@ -85,7 +93,7 @@ def _tried(rule: Rule, spelling: str, given: Given) -> str:
         outcome = "given up" if rule.gives_up else f"{type(error).__name__}: {error}"
     if outcome in ("same", "given up"):
         return outcome
-    reached = _reached(rule, _public(spelling), args, kwargs)
+    reached = _reached(rule, _public(spelling), args, kwargs, kernels)
     return "refused" if any(rule.refuses(call) for call in reached) else outcome
 
 
@@ -127,7 +135,7 @@ def _compared(rule: Rule, wanted: Any, found: Any, canonical: Canonical) -> str:
 
 
 def _ran(function: Any, args: Any, kwargs: Any) -> Any:
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # that of torch has each device note its callers
 
     def leaf(value: Any) -> Any:
         return value.detach().clone() if isinstance(value, Tensor) else value
@@ -136,10 +144,12 @@ def _ran(function: Any, args: Any, kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-def _reached(rule: Rule, public: Any, args: Any, kwargs: Any) -> Iterator[Any]:
+def _reached(rule: Rule, public: Any, args: Any, kwargs: Any, kernels: Kernels) -> Iterator[Any]:
     """What a call comes to of the overloads that the rule replaces."""
     try:
-        trace = trace_model(public, args, kwargs, device_type="musa", inputs_given=True)
+        trace = trace_model(
+            public, args, kwargs, device_type="musa", inputs_given=True, device_kernels=kernels
+        )
     except OpcheckError:
         return
     for node in trace.nodes:
@@ -159,7 +169,7 @@ def _calls(rule: Rule, spelling: str) -> Iterator[Given]:
     for info in _samples().get(spelling.removeprefix("torch.").removeprefix("Tensor."), ()):
         for dtype in DTYPES:
             if dtype in info.supported_dtypes("cpu"):
-                torch.manual_seed(0)
+                torch.default_generator.manual_seed(0)
                 for sample in islice(info.sample_inputs_func(info, "cpu", dtype, False), SAMPLES):
                     yield (sample.input, *sample.args), sample.kwargs
 

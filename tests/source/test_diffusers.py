@@ -14,6 +14,8 @@ from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load, select
 
+pytestmark = pytest.mark.usefixtures("libraries_are_loaded")
+
 UNET = {
     "_class_name": "UNet2DConditionModel", "sample_size": 16, "block_out_channels": [32, 64],
     "layers_per_block": 1, "cross_attention_dim": 32, "attention_head_dim": 8,

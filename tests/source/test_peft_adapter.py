@@ -20,6 +20,8 @@ from opcheck.source.base import LoadOptions
 from opcheck.source.building.lora import add
 from opcheck.source.load import load, select
 
+pytestmark = pytest.mark.usefixtures("libraries_are_loaded")
+
 BASE = {
     "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64,
     "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,

@@ -26,6 +26,10 @@ _LATER = (
     "TMPDIR",  # a command that has confined itself has a folder of its own
 )  # fmt: skip
 """Variables that a copy can still be given, or that nothing reads while it loads."""
+_MOST = 2
+"""Environments to have a process for: that of the user's code, and that of files."""
+_Environment = tuple[tuple[str, str], ...]
+_Running = tuple[subprocess.Popen[bytes], socket.socket]
 
 
 class Copy:
@@ -64,50 +68,59 @@ class Copy:
 
 
 class Template:
-    """The process to copy: started when it is asked for, and anew where environments change."""
+    """Processes to copy, one for each environment: started when they are asked for."""
 
     def __init__(self, libraries: Sequence[str] = ()) -> None:
         """``libraries``: modules that most of what is copied comes to import."""
         self.libraries = libraries
         self._lock = threading.Lock()
-        self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
-        self._environment: Mapping[str, str] = {}
-        self._asked: Mapping[str, str] = {}
+        self._running: dict[_Environment, _Running] = {}
+        """The one that was last asked for is the last."""
+        self._asked: _Environment | None = None
 
     def copy(self, environment: Mapping[str, str], files: Collection[int]) -> Copy | None:
         """A worker that has these files open beside its streams; None where there can be none."""
         with self._lock:
             last, self._asked = self._asked, _alike(environment)
-            if self._running is None or self._asked != self._environment:
-                if self._running is not None and self._asked != last:
-                    return None  # it may be asked for once only
-                self.close()
-                self._environment = self._asked
-                self._running = _started(environment, self.libraries)
+            if self._asked not in self._running and self._running and self._asked != last:
+                return None  # it may be asked for once only
+            _, requests = self._started(environment)
             with contextlib.suppress(OSError):
-                found = _copied(self._running[1], environment, files)
+                found = _copied(requests, environment, files)
                 if found is not None:
                     return found
-            self.close()  # it has ended
+            self._close(self._asked)  # it has ended
             return None
 
     def load(self, environment: Mapping[str, str]) -> None:
-        """Start the process where there is none, and return once it has loaded everything."""
+        """Start a process where there is none, and return once it has loaded everything."""
         with self._lock:
-            if self._running is None:
-                self._environment = self._asked = _alike(environment)
-                self._running = _started(environment, self.libraries)
+            self._asked = _alike(environment)
+            if self._asked not in self._running:
+                _, requests = self._started(environment)
                 with contextlib.suppress(OSError):  # where it has ended, what asks next finds out
-                    self._running[1].recv(_HEAD)
+                    requests.recv(_HEAD)
 
     def close(self) -> None:
-        """End the process, once its copies have ended."""
-        if self._running is not None:
-            process, requests = self._running
-            self._running = None
-            with contextlib.suppress(OSError), requests:
-                requests.send(b"close")
-            process.wait()
+        """End the processes, once their copies have ended."""
+        for one in [*self._running]:
+            self._close(one)
+
+    def _started(self, environment: Mapping[str, str]) -> _Running:
+        wanted = _alike(environment)
+        running = self._running.pop(wanted, None)
+        if running is None:
+            if len(self._running) == _MOST:
+                self._close(next(iter(self._running)))
+            running = _started(environment, self.libraries)
+        self._running[wanted] = running
+        return running
+
+    def _close(self, one: _Environment) -> None:
+        process, requests = self._running.pop(one)
+        with contextlib.suppress(OSError), requests:
+            requests.send(b"close")
+        process.wait()
 
 
 _CURRENT: ContextVar[Template | None] = ContextVar("template", default=None)
@@ -152,13 +165,11 @@ def loaded_anew() -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-def _alike(environment: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: text for name, text in environment.items() if name not in _LATER}
+def _alike(environment: Mapping[str, str]) -> _Environment:
+    return tuple(sorted((name, text) for name, text in environment.items() if name not in _LATER))
 
 
-def _started(
-    environment: Mapping[str, str], libraries: Sequence[str]
-) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def _started(environment: Mapping[str, str], libraries: Sequence[str]) -> _Running:
     requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
