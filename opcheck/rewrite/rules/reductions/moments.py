@@ -46,7 +46,7 @@ def _moments(
     return _reduced(var, dims, keepdim), _reduced(mean, dims, keepdim)
 
 
-def _scale(apart: Tensor, dims: Sequence[int]) -> Tensor:
+def _scale(apart: Tensor, dims: list[int]) -> Tensor:
     """Give the largest deviation."""
     largest = apart.detach().abs().amax(dims, keepdim=True)
     usual = (largest > 0) & (largest < math.inf)
