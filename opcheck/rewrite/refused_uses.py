@@ -122,7 +122,7 @@ def _bounded(measure: str, bound: Bound, number: bool) -> str:
     here = measure.format("t")
     match bound:
         case OneOf(listed):
-            return f"{here} in {_listed(listed, number)}"
+            return " in ".join((here, _listed(listed, number)))
         case NoneOf(listed):
             return f"{here} not in {_listed(listed, number)}"
         case Outside(minimum, maximum):

@@ -10,7 +10,7 @@ from torch import Tensor
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
-from opcheck.rewrite.call import Call
+from opcheck.rewrite.call import Call, Outcome
 from opcheck.rewrite.draw import FLOATS, Draw
 
 
@@ -158,6 +158,15 @@ def std_mean_of(
     return spread.to(input.dtype), mean.to(input.dtype)
 
 
+def _beside_numbers(call: Call, outcome: Outcome) -> Outcome:
+    """Measure a mean, of which numbers of both signs leave little, in units of those."""
+    (spread, mean), gradients = outcome
+    numbers = call.given("self").detach()
+    sizes = numbers[numbers.isfinite()].abs()
+    largest = sizes.max().reshape(1) if sizes.numel() else mean.new_zeros(1)
+    return [spread, torch.cat([mean.flatten(), largest])], gradients
+
+
 class VarByDeviations(Rule):
     """The deviations from the mean are squared and averaged.
 
@@ -203,13 +212,18 @@ class VarByDeviations(Rule):
 class VarMeanByDeviations(VarByDeviations):
     """The deviations from the mean are squared and averaged; the mean is given as well.
 
-    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN.
+    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN. The mean is
+    within the tolerance of the largest number of the input: of both signs, little may be left.
     """
 
     name = "var-mean-by-deviations"
     replaces = ("aten::var_mean.correction",)
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.var_mean": var_mean_of}
     replace = staticmethod(var_mean)
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take the mean for as near as it is to numbers of the input's size."""
+        return _beside_numbers(call, outcome)
 
 
 class StdByDeviations(VarByDeviations):
@@ -231,7 +245,8 @@ class StdByDeviations(VarByDeviations):
 class StdMeanByDeviations(VarByDeviations):
     """The root of the averaged squares of the deviations from the mean, and the mean.
 
-    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN.
+    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN. The mean is
+    within the tolerance of the largest number of the input: of both signs, little may be left.
     """
 
     name = "std-mean-by-deviations"
@@ -239,6 +254,10 @@ class StdMeanByDeviations(VarByDeviations):
     summary = "Take the root of the average squared deviation from the mean"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.std_mean": std_mean_of}
     replace = staticmethod(std_mean)
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take the mean for as near as it is to numbers of the input's size."""
+        return _beside_numbers(call, outcome)
 
 
 def rms_norm(
