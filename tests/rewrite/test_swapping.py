@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,16 +132,29 @@ IN_PLACE["torch.roll_"] = IN_PLACE["Tensor.roll_"]
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("x.roll_(1)", "x.copy_(turned(x, 1))"),
-        ("y = self.x.roll_(shifts=1)", "y = self.x.copy_(turned(self.x, shifts=1))"),
-        ("torch.roll_(x, 1)", "x.copy_(turned(x, 1))"),
-        ("x.roll_(1).abs_()", "x.copy_(turned(x, 1)).abs_()"),
+        ("x.roll_(1)", "x.copy_(turned(x.clone(), 1))"),
+        ("y = self.x.roll_(shifts=1)", "y = self.x.copy_(turned(self.x.clone(), shifts=1))"),
+        ("torch.roll_(x, 1)", "x.copy_(turned(x.clone(), 1))"),
+        ("x.roll_(1).abs_()", "x.copy_(turned(x.clone(), 1)).abs_()"),
     ],
 )
 def test_a_call_in_place_copies_into_what_it_was_called_of(before: str, after: str) -> None:
     found = swap(f"import torch\n{before}\n", 2, IN_PLACE)
     assert found.left == {}
     assert found.text.endswith(f"\n\n{after}\n")
+
+
+def test_a_call_in_place_keeps_its_gradient() -> None:
+    """A function may keep what it was given for the backward, and finds it as it was."""
+    form = forms_of("erfinv-by-newton")["Tensor.erfinv_"]
+    text = "import torch\n\ndef net(x):\n    y = x * 0.5\n    y.erfinv_().mul_(2)\n    return y\n"
+    gradients: list[Tensor] = []
+    for source in (text, swapped(text, [Swap(5, {"Tensor.erfinv_": form})]).text):
+        space: dict[str, Any] = {}
+        exec(source, space)
+        x = torch.linspace(-1, 1, 5).requires_grad_()
+        gradients += torch.autograd.grad(space["net"](x).sum(), x)
+    torch.testing.assert_close(*gradients)
 
 
 @pytest.mark.parametrize("before", ["x[0].roll_(1)", "f(x).roll_(1)", "x.t().roll_(1)"])

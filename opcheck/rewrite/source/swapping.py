@@ -264,7 +264,10 @@ class _Changing(cst.CSTTransformer):
     def leave_Call(  # noqa: N802  # libcst names it
         self, original_node: cst.Call, updated_node: cst.Call
     ) -> cst.Call:
-        """Change the callee; the object of a method becomes the first argument."""
+        """Change the callee; the object of a method becomes the first argument.
+
+        What is written to is cloned before: autograd may need it as it was.
+        """
         change = self._changes.get(original_node)
         if change is None:
             return updated_node
@@ -275,13 +278,19 @@ class _Changing(cst.CSTTransformer):
             assert isinstance(updated_node.func, cst.Attribute), "a method"
             receiver = cst.Arg(updated_node.func.value)
             args = [receiver.with_changes(comma=_COMMA) if args else receiver, *args]
+        if change.form.in_place:
+            written = args[0].value
+            args[0] = args[0].with_changes(value=_called(written, "clone"))
         call = updated_node.with_changes(func=cst.Name(self._names[change.form]), args=args)
         if out is not None:
             return cst.Call(cst.Name(self._into), [cst.Arg(out.value, comma=_COMMA), cst.Arg(call)])
         if change.form.in_place:
-            copy = cst.Attribute(args[0].value, cst.Name("copy_"))
-            return cst.Call(copy, [cst.Arg(call)])
+            return _called(written, "copy_", cst.Arg(call))
         return call
+
+
+def _called(owner: cst.BaseExpression, method: str, *args: cst.Arg) -> cst.Call:
+    return cst.Call(cst.Attribute(owner, cst.Name(method)), args)
 
 
 def _is_out(argument: cst.Arg) -> bool:
