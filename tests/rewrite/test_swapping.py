@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from opcheck.rewrite.source.call_sites import UnreadableError, call_sites, tail, text_lines
 from opcheck.rewrite.source.layers import forms_of
