@@ -26,10 +26,10 @@ EVERY = "True"
 HELPERS = '''\
 def _tensors(given, name=None):
     """Tensors of one argument; without a name, all that are not the host's."""
-    found = [given.get(name)] if name else list(given.values())
+    found = list(given.values()) if name is None else [given.get(name)]
     found = [t for value in found for t in (value if isinstance(value, (list, tuple)) else [value])]
     found = [t for t in found if isinstance(t, torch.Tensor)]
-    return found if name else [t for t in found if t.device.type != "cpu"]
+    return [t for t in found if t.device.type != "cpu"] if name is None else found
 
 
 def _dtype(tensor):
@@ -47,6 +47,24 @@ def _text(value):
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(str(_text(item)) for item in value) + "]"
     return str(value).removeprefix("torch.")
+
+
+def _results(overload, given):
+    """Tensors that a call gives, without their values."""
+    namespace, name = overload.split("::")
+    base, _, form = name.partition(".")
+    func = getattr(getattr(getattr(torch.ops, namespace), base), form or "default")
+
+    def on_meta(value):
+        if isinstance(value, (list, tuple)):
+            return [on_meta(item) for item in value]
+        return value.to("meta") if isinstance(value, torch.Tensor) else value
+
+    try:
+        found = func(**{name: on_meta(value) for name, value in given.items()})
+    except Exception:
+        return []
+    return _tensors({"": found}, "")
 
 
 def _number(text):
@@ -68,7 +86,7 @@ def refused_uses(matrix: SupportMatrix, op: str) -> str:
     """
     found: list[str] = []
     for condition in _against(matrix, op):
-        tests = [_test(predicate) for predicate in condition.predicates]
+        tests = [_test(predicate, op) for predicate in condition.predicates]
         if not tests:
             return EVERY
         if all(tests):
@@ -83,10 +101,8 @@ def _against(matrix: SupportMatrix, op: str) -> Iterator[Condition]:
             yield condition
 
 
-def _test(predicate: Predicate) -> str:
+def _test(predicate: Predicate, op: str) -> str:
     """One test of a call; "" for a kind, or a bound, that is not known here."""
-    if predicate.argument == RETURN:
-        return ""
     if isinstance(predicate, ArgumentValue):
         return _value_test(predicate)
     measure = _MEASURES.get(type(predicate), "")
@@ -95,10 +111,13 @@ def _test(predicate: Predicate) -> str:
     if not measure:
         return ""
     name = "" if predicate.argument == ANY else f', "{predicate.argument}"'
+    taken = f"_tensors(given{name})"
+    if predicate.argument == RETURN:
+        taken = f'_results("{op}", given)'
     bound = _bounded(measure, predicate.bound, number=not isinstance(predicate, Dtype))
     if isinstance(predicate, Size) and bound:
         bound = f"{measure.format('t')} is not None and {bound}"
-    return f"any({bound} for t in _tensors(given{name}))" if bound else ""
+    return f"any({bound} for t in {taken})" if bound else ""
 
 
 def _value_test(predicate: ArgumentValue) -> str:

@@ -113,8 +113,28 @@ def _register(overload, kernel, *keys):
 
 {calls}
 '''
-_BESIDE = '''
+_BOXED = '''
 
+def _overload(overload):
+    namespace, name = overload.split("::")
+    base, _, form = name.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), base), form or "default")
+
+
+def _boxed(own, args, kwargs):
+    """Tensors for numbers that stand for some: what calls a kernel from Python takes no others."""
+    named = {a.name for a in own._schema.arguments if str(a.type) == "Tensor"}
+
+    def boxed(name, value):
+        plain = name not in named or isinstance(value, torch.Tensor)
+        return value if plain else torch.tensor(value)
+
+    args = [boxed(a.name, value) for a, value in zip(own._schema.arguments, args)]
+    return args, {name: boxed(name, value) for name, value in kwargs.items()}
+
+
+'''
+_BESIDE = '''\
 def _register_beside(overload, kernel, refuses, *keys):
     """Use a kernel for what the device's own refuses, and that for the rest."""
     namespace, name = overload.split("::")
@@ -124,6 +144,7 @@ def _register_beside(overload, kernel, refuses, *keys):
         def chosen(keys, *args, **kwargs):
             if refuses(*args, **kwargs):
                 return kernel(*args, **kwargs)
+            args, kwargs = _boxed(_overload(overload), args, kwargs)
             return own.call_boxed(keys, *args, **kwargs)
 
         return chosen
@@ -132,26 +153,35 @@ def _register_beside(overload, kernel, refuses, *keys):
         library.impl(name, beside(own), key, with_keyset=True)
     LIBRARIES.append(library)
 '''
-_ABOVE = '''
-
+_ABOVE = '''\
 def _register_beside(overload, kernel, refuses, key):
     """Use a kernel for what the device's own refuses, and that for the rest.
 
-    Autograd is where both are chosen from: in torch.inference_mode the device's own is asked.
+    They are chosen from above the device's key: at autograd's, and at one that every call passes.
     """
     namespace, name = overload.split("::")
     library = torch.library.Library(namespace, "IMPL")
-    base, _, form = name.partition(".")
-    own = getattr(getattr(getattr(torch.ops, namespace), base), form or "default")
-    here = getattr(torch._C.DispatchKey, key)
-    other = torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradOther)
+    own, keys = _overload(overload), torch._C.DispatchKey
+    other = torch._C.DispatchKeySet(keys.AutogradOther)
 
-    def chosen(keys, *args, **kwargs):
-        if refuses(*args, **kwargs):
+    def taken(args, kwargs):
+        given = [v for v in (*args, *kwargs.values()) if isinstance(v, torch.Tensor)]
+        return any(t.device.type not in ("cpu", "meta") for t in given) and refuses(*args, **kwargs)
+
+    def above(given, *args, **kwargs):
+        if taken(args, kwargs):
             return kernel(*args, **kwargs)
-        return own.redispatch(keys.remove(here) | other, *args, **kwargs)
+        args, kwargs = _boxed(own, args, kwargs)
+        return own.redispatch(given.remove(getattr(keys, key)) | other, *args, **kwargs)
 
-    library.impl(name, chosen, key, with_keyset=True)
+    def below(given, *args, **kwargs):
+        if taken(args, kwargs):
+            return kernel(*args, **kwargs)
+        args, kwargs = _boxed(own, args, kwargs)
+        return own.redispatch(given.remove(keys.BackendSelect), *args, **kwargs)
+
+    library.impl(name, above, key, with_keyset=True)
+    library.impl(name, below, "BackendSelect", with_keyset=True)
     LIBRARIES.append(library)
 '''
 _TEST = '''\
@@ -230,7 +260,7 @@ def _call(module: Module, matrix: SupportMatrix, way: Suggestion) -> str:
 def _tail(matrix: SupportMatrix, calls: Sequence[str]) -> str:
     beside = ""
     if any(call.startswith("_register_beside(") for call in calls):
-        beside = _BESIDE if _gives_kernels(matrix) else _ABOVE
+        beside = _BOXED + (_BESIDE if _gives_kernels(matrix) else _ABOVE)
     return _TAIL.format(beside=beside, calls="\n".join(calls)).rstrip()
 
 

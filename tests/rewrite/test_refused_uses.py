@@ -103,6 +103,20 @@ def test_any_of_the_conditions_is_enough_and_all_tests_of_one_are_needed() -> No
     assert not asked(refused, {"self": flat, "mat1": flat})
 
 
+def test_what_a_call_gives_is_found_without_computing_it() -> None:
+    truth = Dtype("return", OneOf(frozenset({"bool"})))
+    found = refused_uses(
+        matrix(
+            "aten::mul.Tensor", conditions={"aten::mul.Tensor": [condition(UNSUPPORTED, truth)]}
+        ),
+        "aten::mul.Tensor",
+    )
+    flags = torch.ones(2, dtype=torch.bool)
+    assert asked(found, {"self": flags, "other": flags})
+    assert not asked(found, {"self": flags, "other": torch.ones(2)})
+    assert not asked(found, {"self": flags, "other": 1.0})
+
+
 def test_where_the_chip_itself_is_the_condition_every_use_is_refused() -> None:
     known = [condition(UNSUPPORTED, Rank("self", Outside(2))), condition(UNSUPPORTED)]
     assert refused_uses(matrix(OP, conditions={OP: known}), OP) == EVERY

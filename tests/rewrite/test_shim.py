@@ -65,12 +65,31 @@ def test_a_kernel_of_the_device_keeps_what_it_takes(version: str, tmp_path: Path
         assert x.grad.tolist() == [[2.0, 0.0], [2.0, 2.0]]
 
 
-def refusing(*conditions: Condition) -> SupportMatrix:
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.12", "2.7"])
+def test_a_number_in_place_of_a_tensor_comes_to_the_kernel_of_the_device(
+    version: str, tmp_path: Path
+) -> None:
+    file, op = tmp_path / "shim.py", "aten::mul.Tensor"
+    code = "import torch\n\n\ndef mul(self, other):\n    return torch.logical_and(self, other)\n"
+    way = replace(WAY, replaces=op, code=code, function="mul")
+    truth = condition(Verdict.UNSUPPORTED, Dtype("self", OneOf(frozenset({"bool"}))))
+    ascend = refusing(truth, op=op)
+    target = replace(ascend, target=replace(ascend.target, torch=version))
+    file.write_text(shim(target, [way]).text, encoding="utf-8")
+    with Emulator(ascend, shims=(file,)) as device:
+        x = torch.tensor([1.0, 0.0]).to(device)
+        assert torch.ops.aten.mul.Tensor(x, 2.0).tolist() == [2.0, 0.0]
+        assert (x * 3.0).tolist() == [3.0, 0.0]
+        assert (x.bool() * x.bool()).tolist() == [True, False]
+
+
+def refusing(*conditions: Condition, op: str = OP) -> SupportMatrix:
     """Ascend, with these conditions on one overload and no others."""
     database = Database.open()
     found = database.matrix(database.resolve(TargetSpec("ascend-910b")))
-    entries = {**found.entries, OP: replace(found.entries[OP], conditions=conditions)}
-    return replace(found, entries=entries, conditions={**found.conditions, OP: ()})
+    entries = {**found.entries, op: replace(found.entries[op], conditions=conditions)}
+    return replace(found, entries=entries, conditions={**found.conditions, op: ()})
 
 
 def test_where_the_chip_refuses_every_use_the_shim_has_it_to_itself() -> None:
