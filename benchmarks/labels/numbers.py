@@ -15,10 +15,12 @@ BITS = {
     torch.float64: torch.int64,
 }
 _POWERS = {
-    torch.float16: (-20, 7), torch.bfloat16: (-120, 60),
-    torch.float32: (-140, 60), torch.float64: (-1060, 500),
+    torch.float16: (-10, 7), torch.bfloat16: (-120, 60),
+    torch.float32: (-120, 60), torch.float64: (-1000, 500),
 }  # fmt: skip
-"""Powers of two whose squares are numbers still, above; below also those whose squares are 0."""
+"""Powers of two whose squares are numbers still, above; below also those whose squares are 0.
+
+What is added up and divided is promised of normal numbers: of smaller ones few digits are there."""
 
 
 def numbers(dtype: torch.dtype, count: int, seed: int) -> Tensor:

@@ -158,13 +158,12 @@ def std_mean_of(
     return spread.to(input.dtype), mean.to(input.dtype)
 
 
-def _beside_numbers(call: Call, outcome: Outcome) -> Outcome:
-    """Measure a mean, of which numbers of both signs leave little, in units of those."""
-    (spread, mean), gradients = outcome
+def _beside_numbers(call: Call, measured: Tensor) -> Tensor:
+    """Measure what numbers of both signs, or equal ones, leave little of in units of those."""
     numbers = call.given("self").detach()
     sizes = numbers[numbers.isfinite()].abs()
-    largest = sizes.max().reshape(1) if sizes.numel() else mean.new_zeros(1)
-    return [spread, torch.cat([mean.flatten(), largest])], gradients
+    largest = sizes.max().reshape(1) if sizes.numel() else measured.new_zeros(1)
+    return torch.cat([measured.flatten(), largest.to(measured.dtype)])
 
 
 class VarByDeviations(Rule):
@@ -172,7 +171,7 @@ class VarByDeviations(Rule):
 
     Two passes over the input, as the kernel makes them, so that nothing cancels where the mean is
     large; half precision is widened to float32. Values that are all equal have a variance of
-    exactly 0.
+    exactly 0. Gradients are within the tolerance of the largest number of the input.
     """
 
     name = "var-by-deviations"
@@ -188,6 +187,13 @@ class VarByDeviations(Rule):
         "Tensor.var": var_of,
     }
     replace: ClassVar[Callable[..., Any]] = staticmethod(var)
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take gradients for as near as they are to numbers of the input's size."""
+        results, gradients = outcome
+        if "std" in self.name or gradients is None:
+            return outcome
+        return results, [_beside_numbers(call, gradient) for gradient in gradients]
 
     def refuses(self, call: Call) -> str:
         """Decline complex numbers, and to divide by nothing."""
@@ -223,7 +229,8 @@ class VarMeanByDeviations(VarByDeviations):
 
     def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """Take the mean for as near as it is to numbers of the input's size."""
-        return _beside_numbers(call, outcome)
+        (spread, mean), gradients = super().canonical(call, outcome)
+        return [spread, _beside_numbers(call, mean)], gradients
 
 
 class StdByDeviations(VarByDeviations):
@@ -257,7 +264,8 @@ class StdMeanByDeviations(VarByDeviations):
 
     def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """Take the mean for as near as it is to numbers of the input's size."""
-        return _beside_numbers(call, outcome)
+        (spread, mean), gradients = outcome
+        return [spread, _beside_numbers(call, mean)], gradients
 
 
 def rms_norm(

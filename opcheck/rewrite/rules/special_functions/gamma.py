@@ -316,7 +316,7 @@ class LgammaByPolynomials(Pointwise):
     """
 
     name = "lgamma-by-polynomials"
-    tolerance = 16.0
+    tolerance = 64.0  # of the gradient, which is the digamma function
     dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS, torch.int64)
     marks: ClassVar[tuple[float, ...]] = (1.0, 2.0, 8.0, 0.9, 1.7316, -2.0)
     scales: ClassVar[tuple[float, ...]] = (1.0, 10.0, 0.01, 1e4)
