@@ -11,6 +11,7 @@
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
 #   make coverage  write docs/coverage.md anew
+#   make labels  try what each rule promises over whole ranges: a quarter of an hour
 #   make fixes  write docs/fixes.md anew
 #   make fuzz    hostile files for every reader, for a quarter of an hour, then the corpus of them
 #   make fuzz-whole  many more, for hours
@@ -19,7 +20,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check test test-whole test-torch test-libraries lint format bench readme rates coverage fixes models missing fuzz fuzz-whole
+.PHONY: help setup demo docs check test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -108,6 +109,9 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+labels: setup
+	$(BIN)/python -m benchmarks.labels
 
 readme: setup
 	$(BIN)/python -m tests.readme

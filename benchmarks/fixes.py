@@ -71,7 +71,8 @@ def _planned(trace: Any, device_type: str, matrices: Any, remedies: Any) -> Iter
 def _add(tally: Tally, trace: Any, plan: Any, model: str) -> None:
     stuck = False
     for node in plan:
-        ways = {w.replaces for w in node.suggestions if w.tier in _PROVEN and w.on_device}
+        own = [w for w in node.suggestions if w.tier in _PROVEN and not w.is_advice]
+        ways = {w.replaces for w in own if w.on_device}
         whole = str(trace.nodes[node.node].op) in ways
         lost = () if whole else node.stuck
         stuck |= bool(lost)

@@ -35,6 +35,9 @@ class Rule(ABC):
     tolerance: ClassVar[float] = 0.0
     """Where the label is tolerance: the largest difference relative to the largest result, in
     units of the dtype's ``eps``."""
+    cancels: ClassVar[bool] = False
+    """Whether PyTorch's formula of the gradient is a difference of numbers up to about 1: where
+    less than 1 is left of them, as many digits are left as that had."""
     replaces: ClassVar[tuple[str, ...]]
     """Overloads in schema spelling that give a new result; their in-place and ``out=`` forms
     follow by themselves."""

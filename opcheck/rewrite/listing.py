@@ -13,6 +13,9 @@ from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.suggest import RULE as CUSTOM
+from opcheck.rewrite.library_options import PAGE as OPTION_PAGE
+from opcheck.rewrite.library_options import RULE as OPTION
+from opcheck.rewrite.library_options import SUMMARY as OPTION_SUMMARY
 from opcheck.rewrite.optimizers import NAME as UNFUSED
 from opcheck.rewrite.optimizers import SUMMARY as UNFUSED_SUMMARY
 from opcheck.rewrite.parts.calls import NAME as ON_PARTS
@@ -104,6 +107,7 @@ what that runs as on the target, and measures it beside the overload.""",
 Adagrad use them where fused is left out. A plan records what that step runs as on the target, and
 measures it beside the fused one. Gradients that a GradScaler scaled are unscaled before it.""",
         ),
+        _page(OPTION, Tier.SWAP, OPTION_SUMMARY, OPTION_PAGE),
         _structural(
             MASKS,
             "Compute every element, and choose by where those that the mask names",

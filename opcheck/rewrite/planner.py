@@ -1,5 +1,6 @@
 """The cheapest fix that works, for each call that a target does not run itself."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import torch
@@ -15,6 +16,7 @@ from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates
 from opcheck.rewrite.custom.suggest import suggested
+from opcheck.rewrite.library_options import options
 from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
 from opcheck.rewrite.optimizers import unfused
 from opcheck.rewrite.parts.calls import Region
@@ -61,6 +63,9 @@ class Planner:
         self._recorder = recorder
         self._extra = tuple(extra)
         self._tried: dict[tuple[str, object], Suggestion | str] = {}
+        self._files: dict[int, list[str]] = defaultdict(list)
+        for use in trace.uses:
+            self._files[use.node].append(use.file)
         self._needs = {
             (trace.nodes[index].op, trace.nodes[index].arguments): frozenset(names)
             for index, names in trace.differentiated
@@ -92,11 +97,12 @@ class Planner:
         blamed = culprits(nodes, index, walk)
         resolutions = [(nodes[inner], walk.resolution(inner)) for inner in blamed]
         found, declined = self._ways(nodes[index], matrix, walk.resolution(index))
+        advice = tuple(options(nodes[index], self._files.get(index, ()), matrix))
         whole = (*found, *remedied(nodes[index], resolutions, remedies))
         if found or (whole and all(way.on_device for way in whole)):
-            return NodePlan(index, whole, declined)
+            return NodePlan(index, (*advice, *whole), declined)
         stuck: list[str] = []
-        suggestions = list(whole)
+        suggestions = [*advice, *whole]
         for node, resolution in resolutions:
             whole_again = node is nodes[index]
             inner, others = ((), ()) if whole_again else self._ways(node, matrix, resolution)

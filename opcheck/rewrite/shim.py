@@ -1,12 +1,15 @@
 """A small Python file that gives a target the kernels it lacks, so that a model runs unchanged."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from opcheck.db.versions import version_key
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
+from opcheck.rewrite.refused_uses import EVERY, HELPERS, refused_uses
 from opcheck.rewrite.text import Module
 from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
@@ -14,6 +17,10 @@ from opcheck.trace.torch_internals.dispatcher import overload_named
 
 PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
 """Device type -> the package that brings it."""
+_GIVES_KERNELS = version_key("2.9")
+"""The first torch that gives a kernel which another takes the place of."""
+_REDISPATCHES = version_key("2.4")
+"""The first in which a kernel written in Python is told the dispatch keys, and hands a call on."""
 
 
 class Skipped(Struct, frozen=True):
@@ -58,10 +65,23 @@ def _not_for_a_shim(way: Suggestion, matrix: SupportMatrix) -> str:
         return "it is nothing that code could stand for"
     if way.whole:
         return "it changes what calls hand to each other, which no kernel can"
-    if way.replaces in matrix.entries:
+    if way.replaces not in matrix.entries:
+        return ""
+    refused = refused_uses(matrix, way.replaces)
+    if not refused:
         return Sentence(
-            "the target has a kernel for {op}, which refuses this use; a shim would take its "
-            "place for every other use as well",
+            "the target has a kernel for {op}, which refuses this use; what it refuses is nothing "
+            "that a shim can ask of a call",
+            op=way.replaces,
+        )
+    if (
+        refused != EVERY
+        and not _gives_kernels(matrix)
+        and not _stays_reachable(matrix, way.replaces)
+    ):
+        return Sentence(
+            "the target has a kernel for {op}, which refuses this use; with this torch a shim "
+            "cannot leave all others to it",
             op=way.replaces,
         )
     return ""
@@ -89,9 +109,94 @@ def _register(overload, kernel, *keys):
     for key in keys:
         library.impl(name, kernel, key)
     LIBRARIES.append(library)
-
+{beside}
 
 {calls}
+'''
+_BOXED = '''
+
+def _overload(overload):
+    namespace, name = overload.split("::")
+    base, _, form = name.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), base), form or "default")
+
+
+def _boxed(own, args, kwargs):
+    """Tensors for numbers that stand for some: what calls a kernel from Python takes no others."""
+    named = {a.name for a in own._schema.arguments if str(a.type) == "Tensor"}
+
+    def boxed(name, value):
+        plain = name not in named or isinstance(value, torch.Tensor)
+        return value if plain else torch.tensor(value)
+
+    args = [boxed(a.name, value) for a, value in zip(own._schema.arguments, args)]
+    return args, {name: boxed(name, value) for name, value in kwargs.items()}
+
+
+'''
+_BESIDE = '''\
+def _register_beside(overload, kernel, refuses, *keys):
+    """Use a kernel for what the device's own refuses, and that for the rest."""
+    namespace, name = overload.split("::")
+    library = torch.library.Library(namespace, "IMPL")
+
+    def beside(own):
+        def chosen(keys, *args, **kwargs):
+            if refuses(*args, **kwargs):
+                return kernel(*args, **kwargs)
+            args, kwargs = _boxed(_overload(overload), args, kwargs)
+            return own.call_boxed(keys, *args, **kwargs)
+
+        return chosen
+
+    for key, own in [(key, torch.library.get_kernel(overload, key)) for key in keys]:
+        library.impl(name, beside(own), key, with_keyset=True)
+    LIBRARIES.append(library)
+'''
+_ABOVE = '''\
+def _register_beside(overload, kernel, refuses, key):
+    """Use a kernel for what the device's own refuses, and that for the rest.
+
+    They are chosen from above the device's key: at autograd's, and at one that every call passes.
+    """
+    namespace, name = overload.split("::")
+    library = torch.library.Library(namespace, "IMPL")
+    own, keys = _overload(overload), torch._C.DispatchKey
+    other = torch._C.DispatchKeySet(keys.AutogradOther)
+
+    def taken(args, kwargs):
+        given = [v for v in (*args, *kwargs.values()) if isinstance(v, torch.Tensor)]
+        return any(t.device.type not in ("cpu", "meta") for t in given) and refuses(*args, **kwargs)
+
+    def above(given, *args, **kwargs):
+        if taken(args, kwargs):
+            return kernel(*args, **kwargs)
+        args, kwargs = _boxed(own, args, kwargs)
+        return own.redispatch(given.remove(getattr(keys, key)) | other, *args, **kwargs)
+
+    def below(given, *args, **kwargs):
+        if taken(args, kwargs):
+            return kernel(*args, **kwargs)
+        args, kwargs = _boxed(own, args, kwargs)
+        return own.redispatch(given.remove(keys.BackendSelect), *args, **kwargs)
+
+    library.impl(name, above, key, with_keyset=True)
+    library.impl(name, below, "BackendSelect", with_keyset=True)
+    LIBRARIES.append(library)
+'''
+_TEST = '''\
+import torch
+
+
+{helpers}
+
+
+def {name}(*args, **kwargs):
+    """Whether the device's kernel refuses this use of {op}."""
+    given = {{**dict(zip({names}, args)), **kwargs}}
+    return (
+        {refused}
+    )
 '''
 _WRITTEN = '''\
 def _writing(kernel, *names):
@@ -114,17 +219,8 @@ def _writing(kernel, *names):
 def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
     from opcheck.version import __version__
 
-    module, key = Module(), matrix.dispatch_key
-    calls, writing = [], False
-    for way in ways:
-        kernel = module.add(way.code, way.function)
-        outs = _written(way.replaces)
-        if functional(way.replaces) != way.replaces:
-            writing = True
-            kernel = f"_writing({', '.join([kernel, *map(repr, outs)])})"
-            calls.append(f'_register("{way.replaces}", {kernel}, "{key}")')
-        else:
-            calls.append(f'_register("{way.replaces}", {kernel}, "{key}", "Autograd{key}")')
+    module = Module()
+    calls = [_call(module, matrix, way) for way in ways]
     head = _HEAD.format(
         target=matrix.target,
         version=__version__,
@@ -137,12 +233,45 @@ def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
         imports = f"{imports}\nimport torchvision"
     if "import torch" not in imports.splitlines():
         imports = f"import torch\n{imports}"
-    parts = [module.body, *([_WRITTEN.rstrip()] if writing else []), _tail(calls)]
+    written = [_WRITTEN.rstrip()] if any("_writing(" in call for call in calls) else []
+    parts = [module.body, *written, _tail(matrix, calls)]
     return f"{head}\n{imports.strip()}\n\n\n" + "\n\n\n".join(parts) + "\n"
 
 
-def _tail(calls: Sequence[str]) -> str:
-    return _TAIL.format(calls="\n".join(calls)).rstrip()
+def _call(module: Module, matrix: SupportMatrix, way: Suggestion) -> str:
+    """The line that registers the code of a suggestion, which goes into the module."""
+    kernel, key, op = module.add(way.code, way.function), matrix.dispatch_key, way.replaces
+    keys = f'"{key}", "Autograd{key}"'
+    if functional(op) != op:
+        keys = f'"{key}"'
+        kernel = f"_writing({', '.join([kernel, *map(repr, _written(op))])})"
+    refused = refused_uses(matrix, op) if op in matrix.entries else EVERY
+    if refused == EVERY:
+        return f'_register("{op}", {kernel}, {keys})'
+    name = "_refuses_" + re.sub(r"\W+", "_", op.partition("::")[2])
+    names = tuple(argument.name for argument in overload_named(op)._schema.arguments)
+    test = _TEST.format(helpers=HELPERS.rstrip(), name=name, op=op, names=names, refused=refused)
+    name = module.add(test, name)
+    if not _gives_kernels(matrix):
+        keys = f'"Autograd{key}"'
+    return f'_register_beside("{op}", {kernel}, {name}, {keys})'
+
+
+def _tail(matrix: SupportMatrix, calls: Sequence[str]) -> str:
+    beside = ""
+    if any(call.startswith("_register_beside(") for call in calls):
+        beside = _BOXED + (_BESIDE if _gives_kernels(matrix) else _ABOVE)
+    return _TAIL.format(beside=beside, calls="\n".join(calls)).rstrip()
+
+
+def _stays_reachable(matrix: SupportMatrix, op: str) -> bool:
+    """Whether PyTorch's own autograd leads to the target's kernel, beside what a shim registers."""
+    own = op in matrix.gradients or any("Autograd" in key for key in matrix.entries[op].keys)
+    return version_key(matrix.target.torch) >= _REDISPATCHES and not own
+
+
+def _gives_kernels(matrix: SupportMatrix) -> bool:
+    return version_key(matrix.target.torch) >= _GIVES_KERNELS
 
 
 def _written(op: str) -> list[str]:

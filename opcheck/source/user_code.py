@@ -2,7 +2,9 @@
 
 import ast
 import difflib
+import importlib.abc
 import importlib.machinery
+import importlib.util
 import linecache
 import os
 import re
@@ -118,10 +120,29 @@ def read_instead(patched: Mapping[str, str]) -> None:
         return loader.source_to_code(text, loader.get_filename(fullname))
 
     _Loader.get_code = get_code  # type: ignore[assignment, method-assign]  # for all imports
+    sys.meta_path.append(_Unwritten(frozenset(path for path in texts if not Path(path).exists())))
     for path, other in texts.items():
         lines = linecache.getlines(str(other))
         # without a time of change it is never read again
         linecache.cache[path] = (len(lines), None, lines, path)
+
+
+class _Unwritten(importlib.abc.MetaPathFinder):
+    """Finds modules of files that are not there yet, beside files that are."""
+
+    def __init__(self, paths: frozenset[str]) -> None:
+        self._paths = paths
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: "ModuleType | None" = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Give the module of such a file, in a folder that Python looks into."""
+        for folder in sys.path if path is None else path:
+            file = str((Path(folder) / f"{fullname.rpartition('.')[2]}.py").resolve())
+            if file in self._paths:
+                loader = _Loader(fullname, file)
+                return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+        return None
 
 
 FORM = re.compile(r"(?P<path>.+\.py)(?::(?P<name>[^:/\\]*))?")
@@ -205,8 +226,6 @@ def _content(path: Path) -> bytes:
 
 def run_file(path: Path) -> "ModuleType":
     """Import the file as Python would from its own folder, or from its package's."""
-    import importlib.util
-
     _content(path)  # Python would wait for a pipe
     root, dotted = path.resolve().parent, path.stem
     while (root / "__init__.py").exists():

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix import files as sources
@@ -152,6 +153,46 @@ def test_the_printed_diff_is_one_that_git_applies(
 
 
 @pytest.mark.slow
+def test_helpers_go_beside_the_file_that_calls_them(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("parts/steps.py").write_bytes(STEPS.replace(b"caf\xe9", b"cafe"))
+    line = "fix net.py:model -t moorethreads-s4000@1.0.0 --diff --helpers kernels.py"
+    assert run(line.split()) == ExitCode.PASS
+    diff = capsys.readouterr().out
+    assert "\n--- /dev/null\n+++ b/parts/kernels.py\n" in diff
+    subprocess.run(["git", "init", "-q"], check=True)
+    subprocess.run(["git", "apply"], input=diff.encode(), check=True)
+    assert "def isin_of(" in Path("parts/kernels.py").read_text(encoding="utf-8")
+    assert b"\r\nfrom .kernels import isin_of\r\n" in Path("parts/steps.py").read_bytes()
+    applied = everything(files)
+
+    Path("parts/steps.py").write_bytes(STEPS.replace(b"caf\xe9", b"cafe"))
+    written = fix_answer.fix(replace(request(write=True), helpers="kernels.py"))
+    assert written.proof is not None
+    assert written.proof.holds
+    assert written.files == ("parts/steps.py", "parts/kernels.py")
+    assert everything(files) == applied
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("--shim s.py --helpers h.py", "--helpers goes with --diff"),
+        ("--diff --helpers no/h.py", "no module is called so"),
+        ("--diff --helpers class.py", "no module is called so"),
+        ("--diff --helpers helpers", "no module is called so"),
+    ],
+)
+def test_helpers_are_a_module_of_a_diff(
+    line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = f"fix net.py:model -t ascend-910b {line}"
+    assert run(given.split(), StandIn()) == ExitCode.USAGE
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_a_wrong_replacement_changes_nothing(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def spoiled(function: Callable[..., Any]) -> str:
         return standalone(function).replace(".any(-1)", ".all(-1)")
@@ -203,6 +244,26 @@ def test_several_files_are_written_together_or_not_at_all(tmp_path: Path) -> Non
     sources.write_all({read(first): "a = 2\n", read(second): "b = 2\n"})
     assert everything(tmp_path) == {"a.py": b"a = 2\n", "b.py": b"b = 2\n"}
     assert first.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_new_file_is_made_with_the_others_or_not_at_all(tmp_path: Path) -> None:
+    first, new = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_bytes(b"a = 1\n")
+    made = SourceFile("b.py", new.resolve(), b"", "", "utf-8", is_new=True)
+    assert sources.unified(made, "b = 1\n") == (
+        "--- /dev/null\n+++ b/b.py\n@@ -0,0 +1 @@\n+b = 1\n"
+    )
+    late = read(first)
+    first.write_bytes(b"a = 3\n")
+    with pytest.raises(UsageError, match=r"a\.py has changed while it was worked on"):
+        sources.write_all({made: "b = 1\n", late: "a = 2\n"})
+    assert everything(tmp_path) == {"a.py": b"a = 3\n"}
+    sources.require_writable([made])
+    sources.write_all({made: "b = 1\n", read(first): "a = 2\n"})
+    assert everything(tmp_path) == {"a.py": b"a = 2\n", "b.py": b"b = 1\n"}
+    with pytest.raises(UsageError, match=r"b\.py has changed while it was worked on"):
+        sources.write_all({made: "b = 2\n"})
+    assert new.read_bytes() == b"b = 1\n"
 
 
 def test_what_cannot_be_drafted_leaves_every_file(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """Calls in a user's source replaced: what is found, what is left, and that the rest stays."""
 
 import re
+from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from opcheck.rewrite.source.call_sites import UnreadableError, call_sites, tail, text_lines
-from opcheck.rewrite.source.swapping import Form, Swap, Swapped, swapped
+from opcheck.rewrite.source.layers import forms_of
+from opcheck.rewrite.source.swapping import Form, Helpers, Swap, Swapped, swapped
 from tests.rewrite.reasons import reads
 
 HELPER = Form("def turned(self, shifts, dims=()):\n    return self\n", "turned")
@@ -89,13 +93,118 @@ def test_a_call_may_span_lines(line: int) -> None:
     )
 
 
+INTO = '''\
+def _into(out, result):
+    """Write a result to ``out``, which takes its size."""
+    if out.shape != result.shape:
+        out.resize_(result.shape)
+    return out.copy_(result)
+'''
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.roll(x, 1, out=y)", "_into(y, turned(x, 1))"),
+        ("y = torch.roll(x, out=self.y, shifts=1)", "y = _into(self.y, turned(x, shifts=1))"),
+        ("torch.roll(x, 1, out=f(x)[0],)", "_into(f(x)[0], turned(x, 1))"),
+    ],
+)
+def test_a_result_goes_where_out_says(before: str, after: str) -> None:
+    found = swap(f"import torch\n{before}\n", 2)
+    assert found.left == {}
+    assert found.text == f"import torch\n\n\n{HELPER.code}\n\n{INTO}\n\n{after}\n"
+
+
+def test_out_takes_the_size_of_the_result() -> None:
+    space: dict[str, Any] = {}
+    exec(INTO, space)
+    there, other = torch.zeros(2), torch.empty(0)
+    assert space["_into"](there, torch.ones(2)) is there
+    assert space["_into"](other, torch.ones(3)).tolist() == [1.0, 1.0, 1.0]
+    assert there.tolist() == [1.0, 1.0]
+
+
+IN_PLACE = {"Tensor.roll_": Form(HELPER.code, "turned", in_place=True)}
+IN_PLACE["torch.roll_"] = IN_PLACE["Tensor.roll_"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x.roll_(1)", "x.copy_(turned(x.clone(), 1))"),
+        ("y = self.x.roll_(shifts=1)", "y = self.x.copy_(turned(self.x.clone(), shifts=1))"),
+        ("torch.roll_(x, 1)", "x.copy_(turned(x.clone(), 1))"),
+        ("x.roll_(1).abs_()", "x.copy_(turned(x.clone(), 1)).abs_()"),
+    ],
+)
+def test_a_call_in_place_copies_into_what_it_was_called_of(before: str, after: str) -> None:
+    found = swap(f"import torch\n{before}\n", 2, IN_PLACE)
+    assert found.left == {}
+    assert found.text.endswith(f"\n\n{after}\n")
+
+
+def test_a_call_in_place_keeps_its_gradient() -> None:
+    """A function may keep what it was given for the backward, and finds it as it was."""
+    form = forms_of("erfinv-by-newton")["Tensor.erfinv_"]
+    text = "import torch\n\ndef net(x):\n    y = x * 0.5\n    y.erfinv_().mul_(2)\n    return y\n"
+    gradients: list[Tensor] = []
+    for source in (text, swapped(text, [Swap(5, {"Tensor.erfinv_": form})]).text):
+        space: dict[str, Any] = {}
+        exec(source, space)
+        x = torch.linspace(-1, 1, 5).requires_grad_()
+        gradients += torch.autograd.grad(space["net"](x).sum(), x)
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("before", ["x[0].roll_(1)", "f(x).roll_(1)", "x.t().roll_(1)"])
+def test_a_call_in_place_on_what_is_computed_is_left(before: str) -> None:
+    found = swap(f"import torch\n{before}\n", 2, IN_PLACE)
+    reason = "what it writes to is no name, and would be computed twice"
+    reads(found.left[0], f"Tensor.roll_ on line 2 stays: {reason}")
+
+
+def test_rules_know_how_calls_in_place_are_written() -> None:
+    forms = forms_of("erfinv-by-newton")
+    assert {name for name, form in forms.items() if form.in_place} == {"Tensor.erfinv_"}
+    assert forms["Tensor.erfinv_"].code == forms["Tensor.erfinv"].code
+
+
+def test_functions_that_are_long_go_into_a_module_beside() -> None:
+    text = "import torch\ny = torch.roll(x, 1)\n"
+    for most, name in ((2, ""), (1, "helpers"), (1, ".helpers")):
+        found = swapped(text, [Swap(2, FORMS)], Helpers(name or "helpers", "", most))
+        assert bool(found.helpers) is bool(name)
+    assert found.text == (
+        "import torch\nfrom .helpers import turned\ny = turned(x, 1)\n"
+    )  # fmt: skip
+    head = (
+        '"""Functions in place of operators that a device lacks; written by opcheck fix --diff."""'
+    )
+    assert found.helpers == f"{head}\n\n\n{HELPER.code}"
+
+
+def test_a_module_beside_keeps_what_it_has_and_names_keep_their_meaning() -> None:
+    mine = "def turned():\n    return 1\n"
+    text = "import torch\n\nturned_2 = 1\ny = torch.roll(x, 1)\n"
+    found = swapped(text, [Swap(4, FORMS)], Helpers("helpers", mine, 0))
+    assert mine in found.helpers
+    space: dict[str, Any] = {}
+    exec(found.helpers, space)
+    assert space["turned"]() == 1
+    assert space["turned_2"]("x", 1) == "x"
+    assert "turned_2 = 1\n" in found.text
+    again = swapped(text, [Swap(4, FORMS)], Helpers("helpers", found.helpers, 0))
+    assert again.helpers == found.helpers
+
+
 @pytest.mark.parametrize(
     ("before", "reason"),
     [
         ("y = torch.roll(*given)", "it passes * or **, which may be anything"),
         ("y = x.roll(**given)", "it passes * or **, which may be anything"),
         ("y = torch.roll(x, 1, 2, 3)", "it passes 4 arguments where turned() takes at most 3"),
-        ("y = torch.roll(x, 1, out=y)", "it passes out=, which turned() does not take"),
+        ("torch.roll(x, 1, out=(a, b))", "it passes several tensors as out="),
         ("y = torch.roll(x, 1, shifts=2)", "it passes shifts= twice"),
         ("y = x.roll(dims=0)", "it passes no shifts=, which turned() needs"),
         ("y = x.roll(i for i in x)", "it passes a generator without parentheses"),

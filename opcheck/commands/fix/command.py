@@ -1,5 +1,6 @@
 """``opcheck fix``: a plan carried out."""
 
+import keyword
 from typing import Annotated
 
 import typer
@@ -41,6 +42,15 @@ GraphFile = Annotated[
         metavar="FILE",
         help="Write a .pt2 file: the exported program with other calls in it.",
         show_default="none",
+    ),
+]
+Helpers = Annotated[
+    str | None,
+    typer.Option(
+        "--helpers",
+        metavar="FILE",
+        help="With --diff: the module that functions go into, beside each file that calls them.",
+        show_default="the file itself, or opcheck_helpers.py for more than 40 lines",
     ),
 ]
 
@@ -96,6 +106,22 @@ def _kind_and_place(
     return given[0]
 
 
+def _require_module(name: str, kind: FixKind) -> None:
+    """Refuse a name of helpers that no file can import from.
+
+    Raises:
+        UsageError: it is none, or there is no diff.
+    """
+    if kind is not FixKind.DIFF:
+        raise UsageError(Sentence("--helpers goes with --diff"), Sentence("leave it out"))
+    stem = name.removesuffix(".py")
+    if stem == name or not stem.isidentifier() or keyword.iskeyword(stem):
+        raise UsageError(
+            Sentence("--helpers {text}: no module is called so", text=name),
+            Sentence("give the name of a file, as helpers.py; it goes beside the file that calls"),
+        )
+
+
 def _label(text: str) -> Label:
     try:
         return Label(text)
@@ -136,6 +162,7 @@ def fix(
     target: options.OneTarget = None,
     shim: ShimFile = None,
     diff: Diff = False,
+    helpers: Helpers = None,
     graph: GraphFile = None,
     custom_op: CustomOp = None,
     into: Into = None,
@@ -165,6 +192,8 @@ def fix(
         raise UsageError(
             Sentence("--into and --toolchain go with --custom-op"), Sentence("leave them out")
         )
+    if helpers is not None:
+        _require_module(helpers, kind)
     view, out = command_view("fix", format), Output(output)
     model = model_options.model_spec(
         source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
@@ -176,7 +205,7 @@ def fix(
             rules=tuple(rules or ()),
         ),
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
-        custom_op or "", toolchain or "",
+        custom_op or "", toolchain or "", helpers or "",
     )  # fmt: skip
     with Progress() as progress:
         found = answer.fix(request, progress, forward_output if verbose else discard_output)

@@ -60,7 +60,7 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
     report = plan(scan, progress, output)
     forms = _forms(scan.rules)
     chosen = choose_by_place(report, request.allow, lambda way: bool(forms(way.rule)))
-    changed = _change(chosen.ways, roots_of(scan.model.source), forms)
+    changed = _change(chosen.ways, roots_of(scan.model.source), forms, request.helpers)
     left = (*(rest for _, rest in chosen.left), *changed.left)
     if not changed.files:
         return answer(request, report, left=left, unproven="there is nothing to change")
@@ -104,8 +104,13 @@ def _forms(folders: Sequence[str]) -> "FormsOf":
     return cache(lambda rule: forms_of(rule, extra))
 
 
+_HELPERS = "opcheck_helpers.py"
+_MOST = 40
+"""Lines of functions that are put into a user's own file."""
+
+
 def _change(
-    ways: Sequence[PlacedSuggestion], roots: Sequence[Path], forms_of: "FormsOf"
+    ways: Sequence[PlacedSuggestion], roots: Sequence[Path], forms_of: "FormsOf", helpers: str
 ) -> _Changed:
     """Replace what can be, file by file."""
     wanted: dict[Path, list[tuple[PlacedSuggestion, Mapping[str, Form]]]] = defaultdict(list)
@@ -121,13 +126,29 @@ def _change(
     done: list[PlacedSuggestion] = []
     not_whole: set[PlacedSuggestion] = set()
     for path, here in sorted(wanted.items(), key=lambda item: item[1][0][0].place.file):
-        found = _swap(path, here)
+        beside = path.parent / (helpers or _HELPERS)
+        room = _helpers(beside, here[0][0].place.file, files)
+        so_far = files.get(room, room.text) if isinstance(room, SourceFile) else ""
+        found = _swap(path, here, room, so_far, 0 if helpers else _MOST)
         left += [way.left(reason) for way, reason in found.left]
         not_whole |= {way for way, _ in found.left}
         if found.file is not None and found.done:
             files[found.file] = found.text
             done += found.done
+            if found.helpers and isinstance(room, SourceFile):
+                files[room] = found.helpers
     return _Changed(files, _places(done), tuple(dict.fromkeys(left)), frozenset(done) - not_whole)
+
+
+def _helpers(path: Path, shown: str, files: Mapping[SourceFile, str]) -> SourceFile | str:
+    """The module beside a file of the user's: as it is, as it becomes, or a new one."""
+    known = next((file for file in files if file.path == path), None)
+    if known is not None:
+        return known
+    name = str(Path(shown).with_name(path.name))
+    if path.exists():
+        return SourceFile.read(name, path)
+    return SourceFile(name, path, b"", "", "utf-8", is_new=True)
 
 
 def _no_spelling(rule: str) -> Sentence:
@@ -143,21 +164,31 @@ class _Swapped(Struct, frozen=True):
     text: str = ""
     done: Sequence[PlacedSuggestion] = ()
     left: Sequence[tuple[PlacedSuggestion, str]] = ()
+    helpers: str = ""
 
 
-def _swap(path: Path, wanted: Sequence[tuple[PlacedSuggestion, Mapping[str, "Form"]]]) -> _Swapped:
+def _swap(
+    path: Path,
+    wanted: Sequence[tuple[PlacedSuggestion, Mapping[str, "Form"]]],
+    beside: SourceFile | str,
+    so_far: str,
+    most: int,
+) -> _Swapped:
     from opcheck.rewrite.source.call_sites import UnreadableError
-    from opcheck.rewrite.source.swapping import Swap, swapped
+    from opcheck.rewrite.source.swapping import Helpers, Swap, swapped
 
     ways = [way for way, _ in wanted]
     shown = ways[0].place.file
     file = SourceFile.read(shown, path)
     if isinstance(file, str):
         return _Swapped(None, left=[(way, file) for way in ways])
+    helpers = None
+    if isinstance(beside, SourceFile) and beside.path != path:
+        package = "." if (path.parent / "__init__.py").exists() else ""
+        helpers = Helpers(f"{package}{beside.path.stem}", so_far, most)
+    swaps = [Swap(way.place.line, forms, way.place.module) for way, forms in wanted]
     try:
-        found = swapped(
-            file.text, [Swap(way.place.line, forms, way.place.module) for way, forms in wanted]
-        )
+        found = swapped(file.text, swaps, helpers)
         file.encoded(found.text)
     except UnreadableError as error:
         return _Swapped(
@@ -185,7 +216,8 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedSuggestion, Mapping[str, "For
     plain = [ways[index] for index in sorted(found.done - found.constructed)]
     layers = [way for way in plain if any(_is_layer(way, other) for other in plain)]
     left += [(way, _beside_layer(shown, way.place.line)) for way in layers]
-    return _Swapped(file, found.text, [way for way in done if way not in layers], left)
+    kept = [way for way in done if way not in layers]
+    return _Swapped(file, found.text, kept, left, found.helpers)
 
 
 def _beside_layer(shown: str, line: int) -> Sentence:

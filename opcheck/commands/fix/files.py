@@ -182,6 +182,8 @@ class SourceFile(Struct, frozen=True):
     content: bytes
     text: str
     encoding: str
+    is_new: bool = False
+    """Whether it is to be made."""
 
     @classmethod
     def read(cls, shown: str, path: Path) -> "SourceFile | str":
@@ -240,7 +242,8 @@ def unified(file: SourceFile, text: str) -> str:
     """A unified diff as ``git apply`` and ``patch`` read it."""
     old, new = _LINE.findall(file.text), _LINE.findall(text)
     name = file.shown
-    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    before = "/dev/null" if file.is_new else f"a/{name}"
+    lines = difflib.unified_diff(old, new, before, f"b/{name}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
@@ -253,7 +256,8 @@ def require_writable(files: Sequence[SourceFile]) -> None:
         UsageError: one of them, or its folder, may not be written to.
     """
     for file in files:
-        if not (os.access(file.path, os.W_OK) and os.access(file.path.parent, os.W_OK)):
+        places = [file.path.parent] if file.is_new else [file.path, file.path.parent]
+        if not all(os.access(place, os.W_OK) for place in places):
             hint = Sentence("nothing was written; without --write the diff is printed")
             raise UsageError(
                 Sentence("cannot write {text}: permission denied", text=file.shown), hint
@@ -273,12 +277,16 @@ def write_all(files: Mapping[SourceFile, str]) -> None:
                 old = draft.with_suffix(".old")
                 _require_unchanged(file)
                 undo.append((old, file.path))
-                _second_name(file.path, old)
+                if not file.is_new:
+                    _second_name(file.path, old)
                 draft.replace(file.path)
         except BaseException as error:
+            made = {file.path for file, draft in drafts if file.is_new and not draft.exists()}
             for old, path in reversed(undo):
                 if old.exists():
                     old.replace(path)  # nothing where both are names of one file
+                elif path in made:
+                    path.unlink(missing_ok=True)
             if isinstance(error, OSError):
                 what = Sentence(
                     "cannot write {text}: {text_why}",
@@ -293,10 +301,11 @@ def write_all(files: Mapping[SourceFile, str]) -> None:
 
 
 def _require_unchanged(file: SourceFile) -> None:
+    content: bytes | None = None
     try:
         content = read_bytes(file.path, MOST_SOURCE_BYTES)
     except OSError:
-        content = None
+        content = b"" if file.is_new and not file.path.exists() else None
     if content != file.content:
         message = Sentence(
             "{text} has changed while it was worked on, so nothing was written", text=file.shown
@@ -325,7 +334,9 @@ def _drafts(
                 drafts.append((file, Path(name)))
                 with os.fdopen(handle, "wb") as draft:
                     draft.write(file.encoded(text))
-                Path(name).chmod(file.path.stat().st_mode & 0o7777)
+                like = file.path.parent if file.is_new else file.path
+                mode = like.stat().st_mode & (0o666 if file.is_new else 0o7777)
+                Path(name).chmod(mode)
             except OSError as error:
                 what = Sentence(
                     "cannot write {text}: {text_why}",

@@ -40,6 +40,9 @@ class FixRequest(Struct, frozen=True):
     """The overload to write a project for."""
     toolchain: str = ""
     """What the project is built with; "" for what the vendor's devices are mostly built with."""
+    helpers: str = ""
+    """Name of the module that functions of a diff go into, beside the file that calls them; "" for
+    the file itself where they are short."""
 
 
 class Followed(Struct, frozen=True):

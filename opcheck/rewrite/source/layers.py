@@ -128,8 +128,20 @@ def forms_of(name: str, extra: Iterable[Rule] = ()) -> Mapping[str, Form]:
         spelling: Form(standalone(function), function.__name__)
         for spelling, function in functions.items()
     }
-    layers = (_layer_forms(spelling, form) for spelling, form in forms.items())
+    layers = [_layer_forms(spelling, form) for spelling, form in forms.items()]
+    forms = _in_place(forms) | forms
     return forms | {layer: form for found in layers for layer, form in found.items()}
+
+
+def _in_place(forms: Mapping[str, Form]) -> dict[str, Form]:
+    """Spellings that write to their first argument, by the names of those that do not."""
+    found: dict[str, Form] = {}
+    for spelling, form in forms.items():
+        owner, _, name = spelling.rpartition(".")
+        home = {"torch": torch, "Tensor": torch.Tensor}.get(owner)
+        if home is not None and hasattr(home, f"{name}_"):
+            found[f"{spelling}_"] = Form(form.code, form.function, in_place=True)
+    return found
 
 
 def _layer_forms(spelling: str, form: Form) -> Mapping[str, Form]:

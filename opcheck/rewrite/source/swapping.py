@@ -21,6 +21,8 @@ class Form(Struct, frozen=True):
     function: str
     is_layer: bool = False
     """Whether it is a class to construct where a user constructs the layer."""
+    in_place: bool = False
+    """Whether the first argument is written to, as by ``x.erfinv_()``."""
 
     def parameters(self) -> Parameters | None:
         """What it takes; None for what the layer takes."""
@@ -54,10 +56,23 @@ class Swapped(Struct, frozen=True):
     """Index of a swap that was not done, not wholly at least -> why, as one sentence."""
     constructed: frozenset[int] = frozenset()
     """Indices of those done where a layer is constructed, not where it is called."""
+    helpers: str = ""
+    """The module beside the source, where functions went into it; "" where none did."""
 
 
-def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
-    """Replace calls in ``text``, and define what they call after its imports.
+class Helpers(Struct, frozen=True):
+    """A module that functions go into which are long."""
+
+    name: str
+    """How the source imports from it: ``.opcheck_helpers`` in a package."""
+    text: str
+    """What it has already."""
+    most: int
+    """Lines of functions that stay in the source itself."""
+
+
+def swapped(text: str, swaps: Sequence[Swap], helpers: Helpers | None = None) -> Swapped:
+    """Replace calls in ``text``, and define what they call after its imports, or in ``helpers``.
 
     Raises:
         UnreadableError: it is not Python, or not Python as libcst knows it.
@@ -79,7 +94,7 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
         for site in found:
             form = swap.forms[site.spelling]
             parameters = form.parameters()
-            reason = _reason(site, parameters)
+            reason = _reason(site, form, parameters)
             if reason:
                 left[index] = Sentence(
                     "{op} on line {count} stays: {said}",
@@ -88,7 +103,7 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
                     said=reason,
                 )
                 continue
-            change = _Change(form, site.is_method, parameters)
+            change = _Change(form, site.is_method, parameters, _out(site, parameters) is not None)
             if changes.setdefault(site.node, change) == change:
                 done.add(index)
             else:
@@ -99,13 +114,33 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
                 )
     if not changes:
         return Swapped(text, left=left)
-    names = {
-        change.form: room.add(change.form.code, change.form.function) for change in changes.values()
-    }
-    changed = module.visit(_Changing(changes, names))
+    forms = dict.fromkeys(change.form for change in changes.values())
+    names = {form: room.add(form.code, form.function) for form in forms}
+    beside = ""
+    if helpers is not None and len(room.body.splitlines()) > helpers.most:
+        room = Module(text, _names(text))
+        names, beside = _imported(forms, room, helpers)
+    into = room.add(_INTO, "_into") if any(c.to_out for c in changes.values()) else ""
+    changed = module.visit(_Changing(changes, names, into))
     first = min(site.first_line for site in sites if site.node in changes)
     text = _with(changed.code + tail(text), _after_imports(text, first), room)
-    return Swapped(text, frozenset(done), left, frozenset(constructed & done))
+    return Swapped(text, frozenset(done), left, frozenset(constructed & done), beside)
+
+
+def _imported(forms: Iterable[Form], room: Module, helpers: Helpers) -> tuple[dict[Form, str], str]:
+    """The names by which a source imports functions, and the module with them in it."""
+    there = Module(helpers.text, _names(helpers.text))
+    names: dict[Form, str] = {}
+    for form in forms:
+        name = there.add(form.code, form.function)
+        names[form] = room.add(f"from {helpers.name} import {name}\n", name)
+    head = helpers.text or _HEAD
+    made = _with(head, _after_imports(head, len(text_lines(head)) + 1), there)
+    return names, made.rstrip("\n") + "\n"
+
+
+_HEAD = '''"""Functions in place of operators that a device lacks; written by opcheck fix --diff."""
+'''
 
 
 def _on_line(sites: Iterable[CallSite], line: int) -> list[CallSite]:
@@ -139,11 +174,46 @@ def _constructs(site: CallSite, swap: Swap) -> bool:
     return form is not None and form.is_layer and not site.assigned.isdisjoint(swap.names)
 
 
-def _reason(site: CallSite, parameters: Parameters | None) -> str:
+def _reason(site: CallSite, form: Form, parameters: Parameters | None) -> str:
     """Why a call stays, or "" where it need not; what a layer takes, its subclass takes."""
     if parameters is None:
         return ""
-    return site.obstacle or parameters.misfit(site.positional, site.keywords)
+    keywords, out = site.keywords, _out(site, parameters)
+    if out is not None:
+        keywords = tuple(name for name in keywords if name != OUT)
+    reason = site.obstacle or parameters.misfit(site.positional, keywords)
+    if reason:
+        return reason
+    if isinstance(out, cst.Tuple | cst.List):
+        return Sentence("it passes several tensors as out=")
+    if form.in_place and not _is_place(_written(site)):
+        return Sentence("what it writes to is no name, and would be computed twice")
+    return ""
+
+
+OUT = "out"
+
+
+def _out(site: CallSite, parameters: Parameters | None) -> cst.BaseExpression | None:
+    """What a call passes as ``out=`` that the function does not take."""
+    if parameters is None or OUT in (*parameters.positional, *parameters.named):
+        return None
+    return next((a.value for a in site.node.args if a.keyword and a.keyword.value == OUT), None)
+
+
+def _written(site: CallSite) -> cst.BaseExpression | None:
+    """What a call in place writes to: its object, or its first argument."""
+    if site.is_method and isinstance(site.node.func, cst.Attribute):
+        return site.node.func.value
+    args = site.node.args
+    return args[0].value if args and args[0].keyword is None else None
+
+
+def _is_place(written: cst.BaseExpression | None) -> bool:
+    """Whether it is a name, or an attribute of one: the same however often it is asked for."""
+    while isinstance(written, cst.Attribute):
+        written = written.value
+    return isinstance(written, cst.Name)
 
 
 def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
@@ -163,33 +233,76 @@ def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
 
 
 class _Change(Struct, frozen=True):
+    """What becomes of one call."""
+
     form: Form
     is_method: bool
     parameters: Parameters | None
+    to_out: bool
+    """Whether its result goes to what it passes as ``out=``."""
+
+
+_INTO = '''\
+def _into(out, result):
+    """Write a result to ``out``, which takes its size."""
+    if out.shape != result.shape:
+        out.resize_(result.shape)
+    return out.copy_(result)
+'''
+_COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 class _Changing(cst.CSTTransformer):
-    """Calls other functions; what it is not told of stays."""
-
-    def __init__(self, changes: Mapping[cst.Call, _Change], names: Mapping[Form, str]) -> None:
+    def __init__(
+        self, changes: Mapping[cst.Call, _Change], names: Mapping[Form, str], into: str
+    ) -> None:
         super().__init__()
         self._changes = changes
         self._names = names
+        self._into = into
 
     def leave_Call(  # noqa: N802  # libcst names it
         self, original_node: cst.Call, updated_node: cst.Call
     ) -> cst.Call:
-        """Change the callee; the object of a method becomes the first argument."""
+        """Change the callee; the object of a method becomes the first argument.
+
+        What is written to is cloned before: autograd may need it as it was.
+        """
         change = self._changes.get(original_node)
         if change is None:
             return updated_node
-        args = [_renamed(argument, change.parameters) for argument in updated_node.args]
+        out = next((a for a in updated_node.args if change.to_out and _is_out(a)), None)
+        plain = _without(updated_node.args, out)
+        args = [_renamed(argument, change.parameters) for argument in plain]
         if change.is_method:
             assert isinstance(updated_node.func, cst.Attribute), "a method"
-            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
             receiver = cst.Arg(updated_node.func.value)
-            args = [receiver.with_changes(comma=comma) if args else receiver, *args]
-        return updated_node.with_changes(func=cst.Name(self._names[change.form]), args=args)
+            args = [receiver.with_changes(comma=_COMMA) if args else receiver, *args]
+        if change.form.in_place:
+            written = args[0].value
+            args[0] = args[0].with_changes(value=_called(written, "clone"))
+        call = updated_node.with_changes(func=cst.Name(self._names[change.form]), args=args)
+        if out is not None:
+            return cst.Call(cst.Name(self._into), [cst.Arg(out.value, comma=_COMMA), cst.Arg(call)])
+        if change.form.in_place:
+            return _called(written, "copy_", cst.Arg(call))
+        return call
+
+
+def _called(owner: cst.BaseExpression, method: str, *args: cst.Arg) -> cst.Call:
+    return cst.Call(cst.Attribute(owner, cst.Name(method)), args)
+
+
+def _is_out(argument: cst.Arg) -> bool:
+    return argument.keyword is not None and argument.keyword.value == OUT
+
+
+def _without(args: Sequence[cst.Arg], gone: cst.Arg | None) -> list[cst.Arg]:
+    """The others; where the last is gone, no comma is left behind the one before."""
+    left = [argument for argument in args if argument is not gone]
+    if left and gone is not None and args[-1] is gone:
+        left[-1] = left[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return left
 
 
 def _renamed(argument: cst.Arg, parameters: Parameters | None) -> cst.Arg:

@@ -175,12 +175,12 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
 
 
 def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:
-    """The best way for each overload that has to go, or every way."""
+    """The best way for each overload that has to go, with advice before it, or every way."""
     seen: set[tuple[str, tuple[int, ...]]] = set()
     for way in finding.suggestions:
         key = (way.replaces, way.places)
         if canvas.page.verbose or key not in seen:
-            seen.add(key)
+            seen |= set() if way.is_advice else {key}
             yield way
 
 

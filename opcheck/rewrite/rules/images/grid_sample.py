@@ -10,7 +10,7 @@ from torch import Tensor
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
-from opcheck.rewrite.call import Call
+from opcheck.rewrite.call import Call, Outcome
 from opcheck.rewrite.draw import Draw
 
 LARGEST = 1 << 28
@@ -134,7 +134,8 @@ class GridSampleByGather(Rule):
     """The elements around each place are gathered, weighed and added, one corner after the other.
 
     They are 4 or 16 in an image and 8 in a volume. Takes the memory of a few outputs for each
-    corner. The order of additions may differ.
+    corner. The order of additions may differ, and gradients are within the tolerance of the largest
+    of them all: among equal elements, that of a place is nothing.
     """
 
     name = "grid-sample-by-gather"
@@ -165,6 +166,13 @@ class GridSampleByGather(Rule):
         if held <= LARGEST:
             return ""
         return Sentence("the elements around all places are {count}", count=f"{held:,}")
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Measure gradients by the largest of all."""
+        results, gradients = outcome
+        if gradients is None:
+            return outcome
+        return results, [torch.cat([gradient.flatten() for gradient in gradients])]
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Inside and outside, with every mode and padding."""

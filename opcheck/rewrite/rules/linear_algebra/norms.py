@@ -27,10 +27,12 @@ def _norm(apart: Tensor, p: float) -> Tensor:
         most = size.detach().amax(-1, keepdim=True)
         still = torch.where(most < math.inf, most, torch.zeros_like(most))
         moved = torch.where(size == most, size - still, torch.zeros_like(size))
-        # all that are as large get the whole gradient
         first = still.squeeze(-1) + moved.amax(-1).detach()
         rest = moved - moved.detach()
-        return first + torch.where(moved.detach() == 0, rest, torch.zeros_like(rest)).sum(-1)
+        equal = moved.detach() == 0  # which share the gradient
+        equal = torch.where(most < math.inf, equal & (size == most), size == most)
+        shared = torch.where(equal, rest, torch.zeros_like(rest)).sum(-1)
+        return first + shared / equal.sum(-1).clamp(min=1).to(shared.dtype)
     none = size == 0
     powers = torch.where(none, torch.ones_like(size), size).pow(p)
     total = torch.where(none, torch.zeros_like(size), powers).sum(-1)

@@ -40,9 +40,15 @@ def power_by_exp(input: Any, exponent: Any) -> Tensor:
 
 
 class PowOfScalarByFilling(Rule):
-    """The base becomes a tensor, and the power one of two tensors."""
+    """The base becomes a tensor, and the power one of two tensors.
+
+    The host's kernel computes vectors and single numbers by other functions, and so is off from
+    itself by a unit in the last place.
+    """
 
     name = "pow-of-scalar-by-filling"
+    label = Label.TOLERANCE
+    tolerance = 4.0
     replaces = ("aten::pow.Scalar",)
     summary = "Fill a tensor with the base"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.pow": power_by_filling}

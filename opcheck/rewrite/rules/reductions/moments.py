@@ -10,20 +10,28 @@ from torch import Tensor
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
-from opcheck.rewrite.call import Call
+from opcheck.rewrite.call import Call, Outcome
 from opcheck.rewrite.draw import FLOATS, Draw
 
 
 def _moments(
-    x: Tensor, dim: Sequence[int] | None, correction: float | None, keepdim: bool
+    x: Tensor,
+    dim: Sequence[int] | None,
+    correction: float | None,
+    keepdim: bool,
+    root: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Give the variance and the mean, in float32 at least."""
+    """Give the variance, or its root, and the mean, in float32 at least."""
     dims = list(dim) if dim else list(range(x.dim()))
     wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
     count = math.prod(x.size(d) for d in dims) if x.dim() else 1
     mean = wide.mean(dims, keepdim=True)
     apart = wide - mean.detach()  # which adds nothing to the gradient, but NaN beside inf
     free = max(count - (1 if correction is None else correction), 0)
+    # PyTorch's kernel takes squares of float32 in float64, where small and large ones are numbers
+    narrow = root and count and wide.dtype != torch.float64
+    scale = _scale(apart, dims) if narrow else None
+    apart = apart if scale is None else apart / scale
     var = (apart * apart).sum(dims, keepdim=True) / free
     if count:
         first = wide
@@ -33,7 +41,16 @@ def _moments(
         if free:  # not the rounding of their mean, where all are equal
             equal = unequal + (first - first).detach() == 0  # and finite
             var = torch.where(equal, torch.zeros_like(var), var)
+    var = _root(var) if root else var
+    var = var if scale is None else var * scale
     return _reduced(var, dims, keepdim), _reduced(mean, dims, keepdim)
+
+
+def _scale(apart: Tensor, dims: list[int]) -> Tensor:
+    """Give the largest deviation."""
+    largest = apart.detach().abs().amax(dims, keepdim=True)
+    usual = (largest > 0) & (largest < math.inf)
+    return torch.where(usual, largest, torch.ones_like(largest))
 
 
 def _reduced(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
@@ -47,7 +64,8 @@ def _reduced(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
 def _root(var: Tensor) -> Tensor:
     """Take the square root; its gradient is 0 at 0."""
     zero = var == 0
-    return torch.where(zero, var, torch.where(zero, torch.ones_like(var), var).sqrt())
+    root = torch.where(zero, torch.ones_like(var), var).sqrt()
+    return torch.where(zero, torch.zeros_like(var), root)  # squares may have underflowed to it
 
 
 def var(
@@ -81,7 +99,7 @@ def std(
     keepdim: bool = False,
 ) -> Tensor:
     """Root of the mean of the squared deviations from the mean."""
-    return _root(_moments(self, dim, correction, keepdim)[0]).to(self.dtype)
+    return _moments(self, dim, correction, keepdim, root=True)[0].to(self.dtype)
 
 
 def std_mean(
@@ -92,18 +110,18 @@ def std_mean(
     keepdim: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Root of the mean of the squared deviations from the mean, and the mean."""
-    spread, mean = _moments(self, dim, correction, keepdim)
-    return _root(spread).to(self.dtype), mean.to(self.dtype)
+    spread, mean = _moments(self, dim, correction, keepdim, root=True)
+    return spread.to(self.dtype), mean.to(self.dtype)
 
 
 def _asked(
-    x: Tensor, dim: Any, unbiased: bool, keepdim: bool, correction: float | None
+    x: Tensor, dim: Any, unbiased: bool, keepdim: bool, correction: float | None, root: bool = False
 ) -> tuple[Tensor, Tensor]:
     """What users ask for: the correction as a flag or as a number, one dimension or several."""
     if isinstance(dim, bool):  # the flag, of all dimensions
         dim, unbiased = None, dim
     free = correction if correction is not None else float(unbiased)
-    return _moments(x, [dim] if isinstance(dim, int) else dim, free, keepdim)
+    return _moments(x, [dim] if isinstance(dim, int) else dim, free, keepdim, root)
 
 
 def var_of(
@@ -119,7 +137,7 @@ def std_of(
     correction: float | None = None,
 ) -> Tensor:  # fmt: skip
     """Root of the mean of the squared deviations from the mean."""
-    return _root(_asked(input, dim, unbiased, keepdim, correction)[0]).to(input.dtype)
+    return _asked(input, dim, unbiased, keepdim, correction, root=True)[0].to(input.dtype)
 
 
 def var_mean_of(
@@ -136,8 +154,16 @@ def std_mean_of(
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Root of the mean of the squared deviations from the mean, and the mean."""
-    spread, mean = _asked(input, dim, unbiased, keepdim, correction)
-    return _root(spread).to(input.dtype), mean.to(input.dtype)
+    spread, mean = _asked(input, dim, unbiased, keepdim, correction, root=True)
+    return spread.to(input.dtype), mean.to(input.dtype)
+
+
+def _beside_numbers(call: Call, measured: Tensor) -> Tensor:
+    """Measure what numbers of both signs, or equal ones, leave little of in units of those."""
+    numbers = call.given("self").detach()
+    sizes = numbers[numbers.isfinite()].abs()
+    largest = sizes.max().reshape(1) if sizes.numel() else measured.new_zeros(1)
+    return torch.cat([measured.flatten(), largest.to(measured.dtype)])
 
 
 class VarByDeviations(Rule):
@@ -145,7 +171,7 @@ class VarByDeviations(Rule):
 
     Two passes over the input, as the kernel makes them, so that nothing cancels where the mean is
     large; half precision is widened to float32. Values that are all equal have a variance of
-    exactly 0.
+    exactly 0. Gradients are within the tolerance of the largest number of the input.
     """
 
     name = "var-by-deviations"
@@ -161,6 +187,13 @@ class VarByDeviations(Rule):
         "Tensor.var": var_of,
     }
     replace: ClassVar[Callable[..., Any]] = staticmethod(var)
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take gradients for as near as they are to numbers of the input's size."""
+        results, gradients = outcome
+        if "std" in self.name or gradients is None:
+            return outcome
+        return results, [_beside_numbers(call, gradient) for gradient in gradients]
 
     def refuses(self, call: Call) -> str:
         """Decline complex numbers, and to divide by nothing."""
@@ -185,13 +218,19 @@ class VarByDeviations(Rule):
 class VarMeanByDeviations(VarByDeviations):
     """The deviations from the mean are squared and averaged; the mean is given as well.
 
-    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN.
+    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN. The mean is
+    within the tolerance of the largest number of the input: of both signs, little may be left.
     """
 
     name = "var-mean-by-deviations"
     replaces = ("aten::var_mean.correction",)
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.var_mean": var_mean_of}
     replace = staticmethod(var_mean)
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take the mean for as near as it is to numbers of the input's size."""
+        (spread, mean), gradients = super().canonical(call, outcome)
+        return [spread, _beside_numbers(call, mean)], gradients
 
 
 class StdByDeviations(VarByDeviations):
@@ -213,7 +252,8 @@ class StdByDeviations(VarByDeviations):
 class StdMeanByDeviations(VarByDeviations):
     """The root of the averaged squares of the deviations from the mean, and the mean.
 
-    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN.
+    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN. The mean is
+    within the tolerance of the largest number of the input: of both signs, little may be left.
     """
 
     name = "std-mean-by-deviations"
@@ -221,6 +261,11 @@ class StdMeanByDeviations(VarByDeviations):
     summary = "Take the root of the average squared deviation from the mean"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.std_mean": std_mean_of}
     replace = staticmethod(std_mean)
+
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take the mean for as near as it is to numbers of the input's size."""
+        (spread, mean), gradients = outcome
+        return [spread, _beside_numbers(call, mean)], gradients
 
 
 def rms_norm(

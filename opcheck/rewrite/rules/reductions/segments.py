@@ -33,8 +33,25 @@ def _bounds(lengths: Tensor | None, offsets: Tensor | None) -> Tensor:
     return torch.cat([torch.zeros_like(ends.narrow(-1, 0, 1)), ends], -1)
 
 
-def _largest(wide: Tensor, here: Tensor, axis: int, start: float) -> Tensor:
-    """Take the largest; all that are as large share its gradient."""
+class _Shared(torch.autograd.Function):
+    """A quotient whose gradient is divided where it is positive alone, as by PyTorch's kernel."""
+
+    @staticmethod
+    def forward(ctx: Any, sums: Tensor, count: Tensor, turned: bool) -> Tensor:
+        """Divide."""
+        ctx.save_for_backward(count)
+        ctx.turned = turned
+        return sums / count
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        """Divide a positive gradient, or a negative one where what is reduced was negated."""
+        (count,) = ctx.saved_tensors
+        return torch.where(grad < 0 if ctx.turned else grad > 0, grad / count, grad), None, None
+
+
+def _largest(wide: Tensor, here: Tensor, axis: int, start: float, turned: bool = False) -> Tensor:
+    """Take the largest; all that are as large share its gradient, where that is positive."""
     values = wide.detach()
     low = torch.full_like(values, -math.inf)
     best = torch.where(here, values, low).amax(axis, keepdim=True)
@@ -44,8 +61,8 @@ def _largest(wide: Tensor, here: Tensor, axis: int, start: float) -> Tensor:
     moved = torch.where(equal, wide - still, torch.zeros_like(wide)).sum(axis)
     count = equal.to(wide.dtype).sum(axis)
     best, still = best.squeeze(axis), still.squeeze(axis)
-    shared = still + moved / torch.where(count == 0, torch.ones_like(count), count)
-    return torch.where(count == 0, best, shared)
+    mean: Tensor = _Shared.apply(moved, count.clamp(min=1), turned)  # type: ignore[no-untyped-call]
+    return torch.where(count == 0, best, still + mean)
 
 
 def segment_reduce(
@@ -67,7 +84,8 @@ def segment_reduce(
     if reduce == "max":
         return _largest(wide, here, axis + 1, -math.inf if initial is None else initial)
     if reduce == "min":
-        return -_largest(-wide, here, axis + 1, -math.inf if initial is None else -initial)
+        start = -math.inf if initial is None else -initial
+        return -_largest(-wide, here, axis + 1, start, turned=True)
     if reduce == "prod":
         product = torch.where(here, wide, torch.ones_like(wide)).prod(axis + 1)
         return product if initial is None else product * initial
@@ -84,8 +102,8 @@ def segment_reduce(
 class SegmentReduceByTable(Rule):
     """A table of segments times places tells what is reduced with what.
 
-    Its size is segments times places times the size of an element. Equal extremes share the
-    gradient, as PyTorch's do.
+    Its size is segments times places times the size of an element. Equal extremes share a
+    positive gradient, and each has the whole of a negative one, as in PyTorch.
     """
 
     name = "segment-reduce-by-table"

