@@ -56,11 +56,18 @@ def helps(remedy: Remedy, node: Node, resolution: Resolution) -> bool:
 class Planner:
     """Plans for one trace, target after target; what was recorded and measured serves them all."""
 
-    def __init__(self, trace: Trace, recorder: Recorder, extra: Iterable[Rule] = ()) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        recorder: Recorder,
+        extra: Iterable[Rule] = (),
+        tried: dict[tuple[str, object], Suggestion | str] | None = None,
+    ) -> None:
+        """``tried``: what planners of other traces have measured, to which this one adds."""
         self._trace = trace
         self._recorder = recorder
         self._extra = tuple(extra)
-        self._tried: dict[tuple[str, object], Suggestion | str] = {}
+        self._tried = {} if tried is None else tried
         self._needs = {
             (trace.nodes[index].op, trace.nodes[index].arguments): frozenset(names)
             for index, names in trace.differentiated
