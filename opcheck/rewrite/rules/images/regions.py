@@ -264,10 +264,11 @@ _BOXES = 65536
 def _ahead(scores: Tensor, places: Tensor, others: Tensor, theirs: Tensor) -> Tensor:
     """Which box comes before which: the better one, NaN first, and the first of equal ones."""
     one, other = scores[:, None], others[None, :]
-    unknown, unknowns = (scores != scores)[:, None], (others != others)[None, :]
-    better = (one > other) | (unknown & ~unknowns)
-    alike = (one == other) | (unknown & unknowns)
-    return (better | (alike & (places[:, None] < theirs[None, :]))).to(torch.float32)
+    unknown = one != one
+    better = torch.logical_or(one > other, torch.logical_and(unknown, other == other))
+    alike = torch.logical_or(one == other, torch.logical_and(unknown, other != other))
+    first = torch.logical_and(alike, places[:, None] < theirs[None, :])
+    return torch.logical_or(better, first).to(torch.float32)
 
 
 def _over(boxes: Tensor, others: Tensor, iou_threshold: float) -> Tensor:

@@ -296,7 +296,7 @@ def grouped_mm(
     for group in range(mat2.size(0)):
         inside = rows < offs[group]
         if group:
-            inside = inside & (rows >= offs[group - 1])
+            inside = torch.logical_and(inside, rows >= offs[group - 1])
         out = torch.where(inside, self @ mat2[group], out)
     return out if out_dtype is None else out.to(out_dtype)
 
