@@ -1,7 +1,7 @@
 """Writes ``docs/demand.md``: ``python -m benchmarks.demand FOLDER`` (``make demand FOLDER=…``).
 
 The folder keeps what was traced and planned, and what is there is not done again: begin with a few
-by ``--most SECONDS``, go on later. ``--again OPERATOR``: those are planned anew that met it.
+by ``--first N``, go on later. ``--again OPERATOR``: those are planned anew that met it.
 """
 
 import argparse
@@ -55,18 +55,19 @@ def main() -> None:
     """Trace, plan, write."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("folder", type=Path)
-    asked.add_argument("--most", type=float, default=float("inf"), help="seconds of tracing")
+    asked.add_argument("--first", type=int, help="so many models and modes; all unless told")
     asked.add_argument("--again", action="append", default=[], help="an operator to plan anew")
     options = asked.parse_args()
     database = Database.open()
     matrices = [database.matrix(database.resolve(TargetSpec.parse(text))) for text in targets()]
-    traces = Traces(options.folder / "traces")
-    for line in traces.make(entries(options.folder), matrices, options.most):
+    wanted = entries(options.folder)[: options.first]
+    for line in Traces(options.folder / "traces").make(wanted, matrices):
         print(line, file=sys.stderr, flush=True)
     for op in options.again:
         _forget(options.folder, op)
     for kind in TYPES:  # PrivateUse1 has one name in a process
-        command = [sys.executable, "-m", "benchmarks.demand.plans", str(options.folder), kind]
+        arguments = (str(options.folder), kind, str(len(wanted)))
+        command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
         subprocess.run(command, check=True, cwd=ROOT)
     PAGE.write_text(page(stored(options.folder)), "utf-8", newline="\n")
 

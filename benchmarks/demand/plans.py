@@ -1,6 +1,7 @@
 """What keeps traced models off targets, and which of it has a fix: of one device type a process.
 
-``python -m benchmarks.demand.plans FOLDER DEVICE-TYPE`` adds a file for each model that has none.
+``python -m benchmarks.demand.plans FOLDER DEVICE-TYPE COUNT`` adds a file for each of the first
+models that has none.
 What a stand-in runs as, and how far it is off, is recorded and measured once for all models.
 """
 
@@ -136,13 +137,13 @@ def _text(file: str) -> str:
     return "".join(lines_of(file))
 
 
-def made(folder: Path, device_type: str, say: Callable[[str], object]) -> None:
-    """Add the pairs of every entry that was traced and has none of this type yet."""
+def made(folder: Path, device_type: str, count: int, say: Callable[[str], object]) -> None:
+    """Add the pairs of those entries that were traced and have none of this type yet."""
     database = Database.open()
     matrices = [database.matrix(database.resolve(TargetSpec.parse(t))) for t in targets()]
     matrices = [m for m in matrices if m.target.device_type == device_type]
     plans, traces = Plans(device_type, matrices), Traces(folder / "traces")
-    for entry in entries(folder):
+    for entry in entries(folder)[:count]:
         place = path(folder, entry, device_type)
         if place.exists() or traces.error(entry) != "":
             continue
@@ -159,4 +160,5 @@ def path(folder: Path, entry: Entry, device_type: str) -> Path:
 
 
 if __name__ == "__main__":
-    made(Path(sys.argv[1]), sys.argv[2], lambda line: print(line, file=sys.stderr, flush=True))
+    place, kind, first = sys.argv[1:]
+    made(Path(place), kind, int(first), lambda line: print(line, file=sys.stderr, flush=True))
