@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.demand.plans import Met, Pair
+from benchmarks.demand.plans import Pair
 from opcheck.model.verdict import Verdict
 
 TOP = 60
@@ -110,17 +110,23 @@ def _rows(found: Mapping[str, Sequence[Pair]]) -> tuple[_Rows, _Rows]:
     fixed: _Rows = defaultdict(_Row)
     for name, pairs in found.items():
         for pair in pairs:
-            seen: dict[tuple[str, str, str], Met] = {}
-            for met in pair.met:
-                known = seen.get((met.op, met.code, met.verdict), met)
-                seen[met.op, met.code, met.verdict] = known if not known.rules else met
-            for key, met in seen.items():
-                row = (fixed if met.rules else without)[key]
+            for key, rules in _met(pair).items():
+                row = (fixed if rules else without)[key]
                 row.pairs += 1
                 row.models.add(name)
                 row.targets[pair.target.partition("+")[0]] += 1
-                row.rules.update(met.rules[:1])
+                row.rules.update(rules[:1])
     return without, fixed
+
+
+def _met(pair: Pair) -> Mapping[tuple[str, str, str], Sequence[str]]:
+    """What a pair met, each once, with its fixes; with none where some call is left without."""
+    found: dict[tuple[str, str, str], Sequence[str]] = {}
+    for met in pair.met:
+        rules = () if met.op in pair.left else met.rules
+        key = met.op, met.code, met.verdict
+        found[key] = rules and found.get(key, rules)
+    return found
 
 
 def _table(head: str, rows: _Rows, *, with_rules: bool) -> Iterator[str]:

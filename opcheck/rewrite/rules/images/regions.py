@@ -23,7 +23,7 @@ def _samples(
     """Places of samples in one dimension: the elements on both sides, and their weights."""
     steps = torch.arange(bins * each, device=start.device).to(start.dtype) + 0.5
     place = start.unsqueeze(-1) + steps * (width / (bins * each)).unsqueeze(-1)
-    inside = ((place >= -1) & (place <= size)).to(start.dtype)
+    inside = torch.logical_and(place >= -1, place <= size).to(start.dtype)
     place = place.clamp(0, size - 1)
     low = place.floor()
     part = place - low
@@ -65,7 +65,8 @@ def roi_align(
 
 def _corner(flat: Tensor, y: Tensor, x: Tensor, height: int, width: int) -> Tensor:
     """Elements [N, G, C, P] at whole places [N, G, P]; 0 outside."""
-    inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
+    within = torch.logical_and(x >= 0, x < width)
+    inside = torch.logical_and(torch.logical_and(y >= 0, y < height), within)
     where = y.clamp(0, height - 1) * width + x.clamp(0, width - 1)
     where = where.to(torch.int64).unsqueeze(2).expand(-1, -1, flat.size(2), -1)
     return flat.gather(3, where) * inside.to(flat.dtype).unsqueeze(2)
