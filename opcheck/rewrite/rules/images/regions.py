@@ -266,10 +266,11 @@ def _ahead(scores: Tensor, places: Tensor, others: Tensor, theirs: Tensor) -> Te
     """Which box comes before which: the better one, NaN first, and the first of equal ones."""
     one, other = scores[:, None], others[None, :]
     unknown = one != one
-    better = torch.logical_or(one > other, torch.logical_and(unknown, other == other))
-    alike = torch.logical_or(one == other, torch.logical_and(unknown, other != other))
-    first = torch.logical_and(alike, places[:, None] < theirs[None, :])
-    return torch.logical_or(better, first).to(torch.float32)
+    better = (one > other).to(torch.float32)
+    better = better + torch.logical_and(unknown, other == other).to(torch.float32)
+    alike = (one == other).to(torch.float32)
+    alike = alike + torch.logical_and(unknown, other != other).to(torch.float32)
+    return better + alike * (places[:, None] < theirs[None, :]).to(torch.float32)
 
 
 def _over(boxes: Tensor, others: Tensor, iou_threshold: float) -> Tensor:
