@@ -1,6 +1,7 @@
 """The largest of all by sorting, and sorting of rows where a kernel takes no single one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -23,6 +24,13 @@ def topk(
     return values.narrow(dim, 0, k).clone(), indices.narrow(dim, 0, k).clone()
 
 
+def topk_pair(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Any:
+    """``topk`` as users call it."""
+    return torch.return_types.topk(topk(input, k, dim, largest, sorted))
+
+
 def sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """Make it a row among one, and name the dimension from the front."""
     rows = self.reshape(1, self.numel()) if self.dim() < 2 else self
@@ -43,7 +51,10 @@ class TopkBySorting(Rule):
     summary = "Sort, and take the first of them"
     gives_up = ANY_OF_EQUAL
     references = (_SOURCE,)
-    spellings = ("torch.topk", "Tensor.topk")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.topk": topk_pair,
+        "Tensor.topk": topk_pair,
+    }
     replace = staticmethod(topk)
 
     def canonical(self, call: Call, outcome: Outcome) -> Outcome:
