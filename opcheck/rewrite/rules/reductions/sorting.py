@@ -20,7 +20,7 @@ def topk(
     """Sort all, and keep the first."""
     if not self.dim():
         return self.clone(), torch.zeros_like(self, dtype=torch.int64)
-    values, indices = self.sort(dim, descending=largest)
+    values, indices = sort(self, dim, largest)
     return values.narrow(dim, 0, k).clone(), indices.narrow(dim, 0, k).clone()
 
 
