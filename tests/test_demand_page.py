@@ -25,10 +25,10 @@ FOUND = {
 
 
 def test_the_page_counts_pairs_and_ranks_what_was_met() -> None:
-    text = page(FOUND)
+    text = page(FOUND, 1234)
     head, heading, rest = text.partition("| | pairs |")
     assert head.startswith("# Demand\n")
-    assert "2 models,\nof them 2 in a forward and 1 in a training step" in head
+    assert "2 models\nin a forward and 1 in a training step, drawn from the 1,234 that" in head
     counts, limits, tables = rest.partition("\nA forward is traced")
     assert (
         heading + counts

@@ -69,7 +69,8 @@ def main() -> None:
         arguments = (str(options.folder), kind, str(len(wanted)))
         command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
         subprocess.run(command, check=True, cwd=ROOT)
-    PAGE.write_text(page(stored(options.folder)), "utf-8", newline="\n")
+    text = page(stored(options.folder), len(entries(options.folder)))
+    PAGE.write_text(text, "utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ _BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
 _HEAD = """\
 # Demand
 
-What keeps models off devices, the most frequent first, and which of it has a fix. {models} models,
-of them {forward} in a forward and {trained} in a training step as well, each at small depth or as
-its library has it, on {targets} targets: every one of the database at its newest and its oldest
-release. Written by `make demand FOLDER=demand`, which goes on where it was ended; a pair is one
-model in one mode on one target.
+What keeps models off devices, the most frequent first, and which of it has a fix: {forward} models
+in a forward and {trained} in a training step, drawn from the {named} that
+`benchmarks/demand/models.py` names, on {targets} targets: every one of the database at its newest
+and its oldest release. Written by `make demand FOLDER=demand`, which goes on where it was ended. A
+*pair* is one model in one mode on one target.
 
 A pair is *blocked* where a call is unsupported there, or nobody has said, and *slowed* where a call
 runs on the host or outside of the compiled graph. A fix is what `opcheck plan` suggests in tiers 1
@@ -59,17 +59,17 @@ class _Row:
     rules: Counter[str] = field(default_factory=Counter)
 
 
-def page(found: Mapping[str, Sequence[Pair]]) -> str:
-    """The whole page; ``found`` has the pairs of each model and mode."""
-    return "".join(_parts(found))
+def page(found: Mapping[str, Sequence[Pair]], named: int) -> str:
+    """The whole page; ``found`` has the pairs of each model and mode, of so many ``named``."""
+    return "".join(_parts(found, named))
 
 
-def _parts(found: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
+def _parts(found: Mapping[str, Sequence[Pair]], named: int) -> Iterator[str]:
     trained = sum(name.endswith(" trained") for name in found)
     targets = {pair.target for pairs in found.values() for pair in pairs}
     yield _HEAD.format(
-        models=f"{len({name.removesuffix(' trained') for name in found}):,}",
-        forward=f"{len(found) - trained:,}", trained=f"{trained:,}", targets=len(targets),
+        forward=f"{len(found) - trained:,}", trained=f"{trained:,}", named=f"{named:,}",
+        targets=len(targets),
     )  # fmt: skip
     modes = {
         "forward": {name: pairs for name, pairs in found.items() if not name.endswith(" trained")},
