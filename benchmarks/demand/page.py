@@ -34,8 +34,8 @@ _LIMITS = """
 A forward is traced for four types of device, of which `cuda`, `mlu`, `musa` and `xpu` share one
 trace: code that asks for the name of the device is followed for `cuda` alone. Training steps are
 left out on targets of which fewer than three differentiate alike where others of their type do.
-Not yet counted: quantised models, what users reported, and how each pair runs on the emulated device
-once it is fixed, which [Fixes](fixes.md) tells of the zoo.
+Not yet counted: quantised models, what users reported, and how each pair runs on the emulated
+device once it is fixed, which [Fixes](fixes.md) tells of the zoo.
 """
 _WITHOUT = """
 ## Without a fix
