@@ -17,10 +17,11 @@
 #   make fuzz-whole  many more, for hours
 #   make models  write docs/scanned-models.md anew
 #   make missing STORE=fleet.db  write docs/missing-kernels.md anew
+#   make demand FOLDER=demand FIRST=100  write docs/demand.md anew; FOLDER keeps what was traced
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing fuzz fuzz-whole
+.PHONY: help setup demo docs check test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing demand fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -132,6 +133,13 @@ STORE ?= opcheck-fleet.db
 
 missing: setup
 	$(BIN)/python -m benchmarks.missing_kernels $(STORE)
+
+FOLDER ?= demand
+FIRST ?=
+
+# hours for all of them on two cores; what FOLDER has is not done again
+demand: setup
+	$(BIN)/python -m benchmarks.demand $(FOLDER) $(if $(FIRST),--first $(FIRST))
 
 fuzz: setup
 	$(BIN)/python -m tests.fuzz 900

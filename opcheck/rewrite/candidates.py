@@ -43,16 +43,16 @@ def narrowed(func: Any, dtype: torch.dtype, other: torch.dtype) -> Callable[...,
     return computed
 
 
-def float32_code(op: OpName, dtype: torch.dtype) -> str:
+def narrowed_code(op: OpName, dtype: torch.dtype, other: torch.dtype) -> str:
     """Give the same as text."""
     return _TEXT.format(
         name=op.base, func=f"torch.ops.{op.namespace}.{op.base}.{op.overload or 'default'}",
-        dtype=dtype,
+        dtype=dtype, other=other,
     )  # fmt: skip
 
 
-def not_in_float32(call: Call, dtype: torch.dtype) -> str:
-    """Say why a call cannot be computed in float32 instead of ``dtype``."""
+def not_in_another(call: Call, dtype: torch.dtype) -> str:
+    """Say why a call cannot be computed in another dtype than ``dtype``."""
     tensors = [t for t in tree_leaves((call.args, dict(call.kwargs))) if isinstance(t, Tensor)]
     kinds = {t.dtype for t in tensors if t.is_floating_point() or t.is_complex()}
     if kinds != {dtype}:
@@ -78,9 +78,9 @@ def _moved(value, source, to):
 
 
 def {name}(*args, **kwargs):
-    wide, named = tree_map(lambda v: _moved(v, {dtype}, torch.float32), (args, kwargs))
+    wide, named = tree_map(lambda v: _moved(v, {dtype}, {other}), (args, kwargs))
     result = {func}(*wide, **named)
-    return tree_map(lambda v: _moved(v, torch.float32, {dtype}), result)
+    return tree_map(lambda v: _moved(v, {other}, {dtype}), result)
 """
 
 
@@ -164,11 +164,36 @@ def _in_float32(op: str, base: str, text: str) -> Candidate:
         label=Label.TOLERANCE,
         summary=Sentence("Compute {op} in float32 instead of {dtype}", op=base, dtype=text),
         function=serving(op, function) if base != op else function,
-        refuses=lambda call: not_in_float32(call, dtype),
-        code=float32_code(OpName.parse(base), dtype),
+        refuses=lambda call: not_in_another(call, dtype),
+        code=narrowed_code(OpName.parse(base), dtype, torch.float32),
         entry=OpName.parse(base).base,
         gives_up="All digits of float64 beyond the seventh" if fewer else "",
         tolerance=_FEW * max(1.0, torch.finfo(torch.float32).eps / torch.finfo(dtype).eps),
+    )
+
+
+IN_HALF = "float16-instead-of-float32"
+"""The suggestion as plans name it."""
+HALF_GIVES_UP = "All digits of float32 beyond the third, and numbers beyond 65,504"
+
+
+def in_half(op: str) -> Candidate | None:
+    """The overload itself, computed in float16 instead of float32; None where it cannot be."""
+    base = functional(op)
+    if not base:
+        return None
+    function = narrowed(overload_named(base), torch.float32, torch.float16)
+    return Candidate(
+        rule=IN_HALF,
+        tier=Tier.STRUCTURAL,
+        label=Label.TOLERANCE,
+        summary=Sentence("Compute {op} in float16 instead of float32", op=base),
+        function=serving(op, function) if base != op else function,
+        refuses=lambda call: not_in_another(call, torch.float32),
+        code=narrowed_code(OpName.parse(base), torch.float32, torch.float16),
+        entry=OpName.parse(base).base,
+        gives_up=HALF_GIVES_UP,
+        tolerance=_FEW * torch.finfo(torch.float16).eps / torch.finfo(torch.float32).eps,
     )
 
 

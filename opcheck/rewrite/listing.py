@@ -10,7 +10,7 @@ from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, RuleInfo, Tier
 from opcheck.rewrite.base import Rule, rules
-from opcheck.rewrite.candidates import candidates
+from opcheck.rewrite.candidates import HALF_GIVES_UP, IN_HALF, candidates
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.suggest import RULE as CUSTOM
 from opcheck.rewrite.library_options import PAGE as OPTION_PAGE
@@ -145,6 +145,15 @@ programs that take or give complex tensors, or that write to one which is seen i
         _narrowed("float64", wider=False),
         _narrowed("float16", wider=True),
         _narrowed("bfloat16", wider=True),
+        _page(
+            IN_HALF,
+            Tier.STRUCTURAL,
+            "Compute one overload in float16 instead of float32",
+            """Its tensors of float32 are converted to float16 before the call and its results back
+after it: for targets whose kernel multiplies float16 alone. Where that holds for most of a model,
+call .half() on the model, and keep in float32 what needs its range.""",
+            HALF_GIVES_UP,
+        ),
     )
 }
 

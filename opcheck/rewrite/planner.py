@@ -14,7 +14,7 @@ from opcheck.resolve.resolution import HOST_TENSOR, Resolution
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.candidates import Candidate, candidates
+from opcheck.rewrite.candidates import Candidate, candidates, in_half
 from opcheck.rewrite.custom.suggest import suggested
 from opcheck.rewrite.library_options import options
 from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
@@ -58,11 +58,18 @@ def helps(remedy: Remedy, node: Node, resolution: Resolution) -> bool:
 class Planner:
     """Plans for one trace, target after target; what was recorded and measured serves them all."""
 
-    def __init__(self, trace: Trace, recorder: Recorder, extra: Iterable[Rule] = ()) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        recorder: Recorder,
+        extra: Iterable[Rule] = (),
+        tried: dict[tuple[str, object], Suggestion | str] | None = None,
+    ) -> None:
+        """``tried``: what planners of other traces have measured, to which this one adds."""
         self._trace = trace
         self._recorder = recorder
         self._extra = tuple(extra)
-        self._tried: dict[tuple[str, object], Suggestion | str] = {}
+        self._tried = {} if tried is None else tried
         self._files: dict[int, list[str]] = defaultdict(list)
         for use in trace.uses:
             self._files[use.node].append(use.file)
@@ -156,6 +163,9 @@ class Planner:
         ):
             yield laid_out(op)
         yield from candidates(op, self._extra, {tensor.dtype for tensor in taken})
+        half = in_half(op) if resolution is not None and resolution.code == _NO_DTYPE else None
+        if half is not None and any(tensor.dtype == "float32" for tensor in taken):
+            yield half
         narrower = from_the_start(op, {t.dtype for t in (*taken, *node.output_tensors())})
         if narrower is not None:
             yield narrower
@@ -260,6 +270,8 @@ def _eps(node: Node) -> float:
     return max((torch.finfo(dtype).eps for dtype in known), default=torch.finfo(torch.float32).eps)
 
 
+_NO_DTYPE = "dtype-not-supported"
+"""Reason code of a kernel that refuses a dtype."""
 _RANDOM = "it draws random numbers: its distribution is compared with the operator's, no value is"
 _TOO_FAR = 1e-2
 """Relative difference beyond which two codes do not compute the same."""

@@ -35,6 +35,8 @@ def ids(spec: str) -> set[str]:
         ("moorethreads-s4000@1.0.0", set()),
         ("cambricon-mlu590@r2.4_develop", {"mlu-retry-on-host"}),
         ("nvidia-a100", set()),
+        ("nvidia-tensorrt@2.2.0", {"tensorrt-truncate-long-and-double"}),
+        ("nvidia-tensorrt@2.6.0", {"tensorrt-truncate-double", "tensorrt-truncate-double-inside"}),
         ("google-tpu-v4@r2.10", {f"xla-experimental-{name}" for name in XLA}),
         ("google-tpu-v4@r2.3", {f"xla-experimental-{name}" for name in XLA if name != "nms"}),
     ],

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.candidates import candidates, not_in_float32
+from opcheck.rewrite.candidates import candidates, not_in_another
 from opcheck.rewrite.rules.pointwise.rounding import HeavisideByWhere
 from opcheck.trace.torch_internals.dispatcher import overload_named
 from tests.rewrite.reasons import reads
@@ -43,7 +43,7 @@ WIDE = torch.ones(3, dtype=torch.float64)
 def test_what_is_not_computed_in_float32_says_why(
     op: str, args: tuple[Tensor, ...], reason: str
 ) -> None:
-    reads(not_in_float32(Call(overload_named(op), args, {}), torch.float64), reason)
+    reads(not_in_another(Call(overload_named(op), args, {}), torch.float64), reason)
 
 
 def test_fewer_digits_are_told_and_more_cost_none() -> None:

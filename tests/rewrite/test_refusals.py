@@ -63,6 +63,15 @@ REFUSALS: tuple[tuple[str, tuple[Any, ...], dict[str, Any], str], ...] = (
      "targets are joined into one row, so their places depend on values"),
     ("ctc-loss-by-paths", (t(4, 2, 3), t(2, 0, dtype=INT), [4, 4], [0, 0]), {},
      "there are no labels"),
+    # --- joining, and truth values
+    ("cat-without-empty", ([t(2, 3), t(2, 3)],), {},
+     "no empty tensor of one dimension is among others of more"),
+    ("cat-without-empty", ([t(0), t(0)],), {},
+     "no empty tensor of one dimension is among others of more"),
+    ("cat-without-empty", ([t(0), t(2, 3, dtype=HALF)],), {},
+     "the empty tensor has a say in the dtype"),
+    ("and-of-truth-by-logical-and", (t(3, dtype=BOOL), t(3, dtype=INT)), {},
+     "they are no truth values"),
     # --- images
     ("avg-pool2d-by-adding", (t(1, 4, 4, dtype=INT), [2, 2]), {}, REAL),
     ("adaptive-avg-pool-by-windows", (t(1, 4, dtype=INT), [2]), {}, REAL),

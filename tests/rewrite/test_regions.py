@@ -13,8 +13,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import rules
+from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import RandomDraw
-from opcheck.rewrite.rules.images.regions import DeformConv2dByGather, deform_conv2d
+from opcheck.rewrite.rules.images.regions import (
+    DeformConv2dByGather,
+    NmsByRounds,
+    deform_conv2d,
+    nms,
+)
 from opcheck.source.building import torchvision_operators
 
 
@@ -123,3 +129,39 @@ def test_what_stands_for_a_call_takes_it_as_torchvision_does(
     with _ByRules():  # type: ignore[no-untyped-call]  # torch leaves it untyped
         wanted = public(*args, **named)
     torch.testing.assert_close(ours(*args, **named), wanted)
+
+
+def _one_after_the_other(boxes: Tensor, scores: Tensor, threshold: float) -> list[int]:
+    """The boxes that stay, the best first."""
+    kept: list[int] = []
+    for at in scores.sort(descending=True, stable=True).indices.tolist():
+        low = torch.maximum(boxes[kept, :2], boxes[at, :2])
+        high = torch.minimum(boxes[kept, 2:], boxes[at, 2:])
+        shared = (high - low).clamp(min=0).prod(1)
+        areas = (boxes[:, 2:] - boxes[:, :2]).prod(1)
+        if not bool((shared / (areas[kept] + areas[at] - shared) > threshold).any()):
+            kept.append(at)
+    return kept
+
+
+@pytest.mark.parametrize("block", [1, 7, 30, 4096])
+def test_boxes_are_suppressed_across_blocks(block: int) -> None:
+    low, scores = _random(30, 2) * 4, _random(30)
+    scores[::4] = 0.5
+    boxes = torch.cat([low, low + _random(30, 2) + 1], 1)
+    wanted = _one_after_the_other(boxes, scores, 0.3)
+    assert 1 < len(wanted) < 30
+    assert nms(boxes, scores, 0.3, block).tolist() == wanted
+
+
+def test_more_boxes_than_there_is_time_for_are_declined() -> None:
+    torchvision_operators.prepare()
+    op = torch.ops.torchvision.nms.default
+
+    def refused(count: int) -> str:
+        boxes = torch.empty(count, 4, device="meta")
+        return NmsByRounds().refuses(Call(op, (boxes, boxes[:, 0], 0.5), {}))
+
+    assert not refused(65536)
+    wanted = "65,537 boxes are more than 65,536, of which all pairs are compared"
+    assert refused(65537) == wanted

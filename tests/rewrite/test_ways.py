@@ -62,6 +62,8 @@ PAGES = (
      "Complex tensors, those that the model takes, keeps or returns too"),
     ("float32-instead-of-float64", "Compute one overload in float32 instead of float64",
      "All digits of float64 beyond the seventh"),
+    ("float16-instead-of-float32", "Compute one overload in float16 instead of float32",
+     "All digits of float32 beyond the third, and numbers beyond 65,504"),
 )  # fmt: skip
 
 

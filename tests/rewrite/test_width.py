@@ -1,13 +1,19 @@
-"""Overloads computed in float32 instead of a dtype that a target refuses."""
+"""Overloads computed in another dtype than one that a target refuses."""
 
 import pytest
 import torch
 
+from opcheck.model.matrix import Condition
 from opcheck.model.plan import Label, Tier
+from opcheck.model.predicates import Dtype, OneOf
+from opcheck.model.verdict import Confidence, Verdict
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.candidates import Candidate, candidates
+from opcheck.rewrite.candidates import Candidate, candidates, in_half
+from opcheck.rewrite.planner import Planner
+from opcheck.rewrite.record import Recorder
 from opcheck.trace import trace_model
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.resolve.made import NONE, matrix
 
 
 def _in_float32(op: str, dtype: str) -> Candidate:
@@ -77,3 +83,33 @@ def test_the_text_runs_by_itself() -> None:
     exec(way.code, space)
     x = torch.rand(4, dtype=torch.float64)
     assert torch.equal(space[way.entry](x, 0), way.function(x, 0))  # type: ignore[operator]  # a function
+
+
+def test_float16_is_given_back_as_float32_and_said_to_lose_digits() -> None:
+    way = in_half("aten::mm.out")
+    assert way is not None
+    x, out = torch.linspace(0, 1, 6).reshape(2, 3), torch.empty(0)
+    way.function(x, x.T, out=out)
+    assert torch.equal(out, (x.half() @ x.T.half()).float())
+    assert (way.tier, way.label) == (Tier.STRUCTURAL, Label.TOLERANCE)
+    assert way.gives_up == "All digits of float32 beyond the third, and numbers beyond 65,504"
+
+
+def test_what_takes_float16_alone_is_planned_in_float16() -> None:
+    no_float32 = Condition(
+        "dtype-not-supported", Verdict.UNSUPPORTED, "{argument} is {actual}", Confidence.HIGH,
+        (Dtype("*", OneOf(frozenset({"float32"}))),),
+    )  # fmt: skip
+    on = matrix(
+        "aten::mm", "aten::empty.memory_format", "aten::_to_copy", "aten::copy_",
+        conditions={"aten::mm": [no_float32]}, fallback=NONE,
+    )  # fmt: skip
+    trace = trace_model(torch.mm, (torch.rand(3, 4), torch.rand(4, 2)), {}, device_type="npu")
+    (found,) = Planner(trace, Recorder("npu", {})).plan(on)
+    (way,) = found.suggestions
+    assert (way.rule, way.tier) == ("float16-instead-of-float32", Tier.STRUCTURAL)
+    assert way.summary == "Compute aten::mm in float16 instead of float32"
+    assert way.runs_as == ("aten::_to_copy", "aten::mm")
+    assert way.measured is not None
+    assert 0.0 < way.measured.forward.relative < 2e-3
+    assert found.stuck == ()

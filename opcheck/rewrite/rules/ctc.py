@@ -57,11 +57,12 @@ def ctc_loss(
     path = torch.stack([blanks, labels], 2).flatten(1)
     path = torch.cat([path, torch.full_like(path[:, :1], blank)], 1)
     before = torch.cat([torch.full_like(path[:, :2], blank), path[:, :-2]], 1)
-    skips = (path != blank) & (path != before)
+    skips = torch.logical_and(path != blank, path != before)
     reads = logs.gather(2, path.unsqueeze(0).expand(logs.size(0), -1, -1))
     none = torch.full_like(reads[0], -math.inf)
     place = torch.arange(path.size(1), device=device)
-    alpha = torch.where((place < 2) & (place <= 2 * counts.unsqueeze(-1)), reads[0], none)
+    begins = torch.logical_and(place < 2, place <= 2 * counts.unsqueeze(-1))
+    alpha = torch.where(begins, reads[0], none)
     for step in range(1, logs.size(0)):
         skipped = torch.where(skips, _later(alpha, 2), none)
         further = _logsumexp([alpha, _later(alpha, 1), skipped]) + reads[step]

@@ -36,6 +36,13 @@ def cauchy(
     return (median + sigma * (angle.sin() / angle.cos())).to(self.dtype)
 
 
+def bernoulli(self: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
+    """Ask which uniform numbers are below ``p``."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return (_uniform(self, generator) < p).to(self.dtype)
+
+
 def geometric(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Round the logarithm of a uniform number up, to base ``1 - p``."""
     if not 0 < p < 1:
@@ -187,6 +194,23 @@ class CauchyByTangent(_Drawn):
         """Any width and place."""
         x = draw.tensor(draw.shape(high=2, largest=3))
         return (x, draw.choose((0.0, -3.0)), draw.choose((1.0, 0.25))), {}
+
+
+class BernoulliByUniform(_Drawn):
+    """A uniform number from 0 to 1 is below ``p`` with that probability.
+
+    Dropout asks for this where the device has no kernel of its own for it.
+    """
+
+    name = "bernoulli-by-uniform"
+    replaces = ("aten::bernoulli.p",)
+    summary = "Ask which uniform numbers are below the probability"
+    replace = staticmethod(bernoulli)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Any probability, the certain ones too."""
+        x = draw.tensor(draw.shape(high=2, largest=3))
+        return (x, draw.choose((0.5, 0.1, 0.0, 1.0))), {}
 
 
 class GeometricByLogarithm(_Drawn):

@@ -23,7 +23,7 @@ def _samples(
     """Places of samples in one dimension: the elements on both sides, and their weights."""
     steps = torch.arange(bins * each, device=start.device).to(start.dtype) + 0.5
     place = start.unsqueeze(-1) + steps * (width / (bins * each)).unsqueeze(-1)
-    inside = ((place >= -1) & (place <= size)).to(start.dtype)
+    inside = torch.logical_and(place >= -1, place <= size).to(start.dtype)
     place = place.clamp(0, size - 1)
     low = place.floor()
     part = place - low
@@ -65,7 +65,8 @@ def roi_align(
 
 def _corner(flat: Tensor, y: Tensor, x: Tensor, height: int, width: int) -> Tensor:
     """Elements [N, G, C, P] at whole places [N, G, P]; 0 outside."""
-    inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
+    within = torch.logical_and(x >= 0, x < width)
+    inside = torch.logical_and(torch.logical_and(y >= 0, y < height), within)
     where = y.clamp(0, height - 1) * width + x.clamp(0, width - 1)
     where = where.to(torch.int64).unsqueeze(2).expand(-1, -1, flat.size(2), -1)
     return flat.gather(3, where) * inside.to(flat.dtype).unsqueeze(2)
@@ -258,37 +259,61 @@ class DeformConv2dByGather(Rule):
         return (*tensors, *stride, *pad, *apart, groups, moving, masked), {}
 
 
-_BOXES = 4096
+_BOXES = 65536
 
 
-def _ahead(scores: Tensor, places: Tensor) -> Tensor:
+def _ahead(scores: Tensor, places: Tensor, others: Tensor, theirs: Tensor) -> Tensor:
     """Which box comes before which: the better one, NaN first, and the first of equal ones."""
-    one, other = scores[:, None], scores[None, :]
-    unknown = scores != scores
-    better = (one > other) | (unknown[:, None] & ~unknown[None, :])
-    alike = (one == other) | (unknown[:, None] & unknown[None, :])
-    return better | (alike & (places[:, None] < places[None, :]))
+    one, other = scores[:, None], others[None, :]
+    unknown = one != one
+    better = (one > other).to(torch.float32)
+    better = better + torch.logical_and(unknown, other == other).to(torch.float32)
+    alike = (one == other).to(torch.float32)
+    alike = alike + torch.logical_and(unknown, other != other).to(torch.float32)
+    return better + alike * (places[:, None] < theirs[None, :]).to(torch.float32)
 
 
-def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
-    """Suppress by all better boxes that are themselves kept, until nothing changes."""
-    low = torch.maximum(dets[:, None, :2], dets[None, :, :2])
-    high = torch.minimum(dets[:, None, 2:], dets[None, :, 2:])
+def _over(boxes: Tensor, others: Tensor, iou_threshold: float) -> Tensor:
+    """Which box covers too much of which."""
+    low = torch.maximum(boxes[:, None, :2], others[None, :, :2])
+    high = torch.minimum(boxes[:, None, 2:], others[None, :, 2:])
     shared = (high - low).clamp(min=0)
     both = shared[..., 0] * shared[..., 1]
-    sides = dets[:, 2:] - dets[:, :2]
-    area = sides[:, 0] * sides[:, 1]
-    over = both / (area[:, None] + area[None, :] - both) > iou_threshold
-    places = torch.arange(dets.size(0), device=dets.device)
-    ahead = _ahead(scores, places)
-    suppresses = (over & ahead).to(torch.float32)
-    keep = torch.ones_like(area, dtype=torch.float32)
-    for _ in range(32):
-        hits = (suppresses * keep[:, None]).sum(0)
-        keep = (hits == 0).to(torch.float32)
-    ranks = ahead.to(torch.float32).sum(0).to(torch.int64)
-    order = torch.zeros_like(places).scatter(0, ranks, places)
-    return order[keep.index_select(0, order) > 0]
+    sides, widths = boxes[:, 2:] - boxes[:, :2], others[:, 2:] - others[:, :2]
+    area, areas = sides[:, 0] * sides[:, 1], widths[:, 0] * widths[:, 1]
+    return (both / (area[:, None] + areas[None, :] - both) > iou_threshold).to(torch.float32)
+
+
+def _best_first(scores: Tensor, block: int) -> Tensor:
+    """Where each box is, in the order of the scores."""
+    places = torch.arange(scores.size(0), device=scores.device)
+    parts = list(zip(scores.split(block), places.split(block), strict=True))
+    ranks = []
+    for others, theirs in parts:
+        rank = torch.zeros_like(theirs, dtype=torch.float32)
+        for better, at in parts:
+            rank = rank + _ahead(better, at, others, theirs).sum(0)
+        ranks.append(rank)
+    return torch.zeros_like(places).scatter(0, torch.cat(ranks).to(torch.int64), places)
+
+
+def nms(dets: Tensor, scores: Tensor, iou_threshold: float, block: int = 4096) -> Tensor:
+    """Suppress by all better boxes that are themselves kept, until nothing changes."""
+    order = _best_first(scores, block)
+    place = torch.arange(min(block, dets.size(0)), device=dets.device)
+    kept: list[tuple[Tensor, Tensor]] = []
+    for boxes in dets.index_select(0, order).split(block):
+        free = torch.ones_like(boxes[:, 0], dtype=torch.float32)
+        for before, stay in kept:
+            hits = (_over(before, boxes, iou_threshold) * stay[:, None]).sum(0)
+            free = free * (hits == 0).to(torch.float32)
+        these = place[: boxes.size(0)]
+        ahead = (these[:, None] < these[None, :]).to(torch.float32)
+        suppresses, keep = _over(boxes, boxes, iou_threshold) * ahead, free
+        for _ in range(32):
+            keep = free * ((suppresses * keep[:, None]).sum(0) == 0).to(torch.float32)
+        kept.append((boxes, keep))
+    return order[torch.cat([keep for _, keep in kept]) > 0]
 
 
 def kept_boxes(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
@@ -307,12 +332,12 @@ def kept_boxes_of_each(boxes: Tensor, scores: Tensor, idxs: Tensor, iou_threshol
 class NmsByRounds(Rule):
     """A box goes if a better one that stays covers too much of it; which stay is found in rounds.
 
-    All boxes are compared with all at once. In each round, every box that no kept box suppresses
-    is kept; after as many rounds as the longest chain of boxes that suppress one another in turn,
-    that is what one box after the other would give. 32 rounds are made. The order of the scores
-    comes of comparing all with all as well, since not every target sorts equal ones in turn. How
-    many boxes are left depends on values, as it does in the original, so this needs a target that
-    can index by a mask.
+    Boxes are compared with all others, 4,096 with 4,096 at once, the best first. In each round,
+    every box that no kept box suppresses is kept; after as many rounds as the longest chain of
+    boxes that suppress one another in turn, that is what one box after the other would give. 32
+    rounds are made. The order of the scores comes of comparing all with all as well, since not
+    every target sorts equal ones in turn. How many boxes are left depends on values, as it does in
+    the original, so this needs a target that can index by a mask.
     """
 
     name = "nms-by-rounds"

@@ -293,11 +293,8 @@ def grouped_mm(
     assert offs is not None
     rows = torch.arange(self.size(0), device=self.device).unsqueeze(-1)
     out = torch.zeros(self.size(0), mat2.size(-1), dtype=self.dtype, device=self.device)
-    for group in range(mat2.size(0)):
-        inside = rows < offs[group]
-        if group:
-            inside = inside & (rows >= offs[group - 1])
-        out = torch.where(inside, self @ mat2[group], out)
+    for group in reversed(range(mat2.size(0))):  # what is of an earlier group is written again
+        out = torch.where(rows < offs[group], self @ mat2[group], out)
     return out if out_dtype is None else out.to(out_dtype)
 
 

@@ -33,10 +33,10 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
     x = self.detach().reshape(-1)
     x = x if x.is_floating_point() else x.float()
     first, last = _ends(x, min, max, 1)
-    inside = (x >= first) & (x <= last)
-    place = torch.where(inside, (x - first) * bins / (last - first), torch.zeros_like(x))
+    share = (x >= first).to(x.dtype) * (x <= last).to(x.dtype)
+    place = torch.where(share > 0, (x - first) * bins / (last - first), torch.zeros_like(x))
     place = place.long().clamp(0, bins - 1)
-    return x.new_zeros([bins]).scatter_add(0, place, inside.to(x.dtype)).to(self.dtype)
+    return x.new_zeros([bins]).scatter_add(0, place, share).to(self.dtype)
 
 
 def _edges(x: Tensor, bins: int, ends: Sequence[float] | None) -> Tensor:
@@ -58,7 +58,8 @@ def _histogram(
     for column, (ends, size) in enumerate(zip(edges, shape, strict=True)):
         x = rows.select(1, column)
         last = ends.narrow(0, size, 1)
-        inside = inside & (x >= ends.narrow(0, 0, 1)) & (x <= last)
+        within = torch.logical_and(x >= ends.narrow(0, 0, 1), x <= last)
+        inside = torch.logical_and(inside, within)
         before = (ends <= x.unsqueeze(-1)).sum(-1) - 1
         place = place * size + before.clamp(0, size - 1)
     share = inside.to(rows.dtype)

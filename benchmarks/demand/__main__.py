@@ -1,0 +1,77 @@
+"""Writes ``docs/demand.md``: ``python -m benchmarks.demand FOLDER`` (``make demand FOLDER=…``).
+
+The folder keeps what was traced and planned, and what is there is not done again: begin with a few
+by ``--first N``, go on later. ``--again OPERATOR``: those are planned anew that met it.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchmarks.demand.models import entries, targets
+from benchmarks.demand.page import page
+from benchmarks.demand.plans import Met, Pair
+from benchmarks.demand.traces import Traces, slug
+from benchmarks.measure import ROOT
+from opcheck.db.store import Database
+from opcheck.model.target import TargetSpec
+
+PAGE = ROOT / "docs" / "demand.md"
+TYPES = ("npu", "mlu", "musa", "cuda", "mps", "xpu", "xla")
+
+
+def stored(folder: Path) -> Mapping[str, tuple[Pair, ...]]:
+    """Model and mode -> its pairs, of those that were planned for every type."""
+    names = {slug(entry): entry.name for entry in entries(folder)}
+    files = {kind: {f.stem: f for f in (folder / "plans" / kind).glob("*.json")} for kind in TYPES}
+    whole = set.intersection(*(set(found) for found in files.values())) & names.keys()
+    return {
+        names[stem]: tuple(pair for kind in TYPES for pair in _read(files[kind][stem]))
+        for stem in sorted(whole)
+    }
+
+
+def _read(file: Path) -> Iterator[Pair]:
+    for pair in json.loads(file.read_text("utf-8")):
+        met = (
+            Met(m["op"], m["code"], m["verdict"], tuple(m["called"]), tuple(m["rules"]))
+            for m in pair["met"]
+        )
+        yield Pair(pair["target"], pair["calls"], tuple(met), tuple(pair["left"]))
+
+
+def _forget(folder: Path, op: str) -> None:
+    """Drop the plans that met an operator."""
+    for kind in TYPES:
+        for file in (folder / "plans" / kind).glob("*.json"):
+            if any(met.op == op or op in met.called for pair in _read(file) for met in pair.met):
+                file.unlink()
+
+
+def main() -> None:
+    """Trace, plan, write."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--first", type=int, help="so many models and modes; all unless told")
+    asked.add_argument("--again", action="append", default=[], help="an operator to plan anew")
+    options = asked.parse_args()
+    database = Database.open()
+    matrices = [database.matrix(database.resolve(TargetSpec.parse(text))) for text in targets()]
+    wanted = entries(options.folder)[: options.first]
+    for line in Traces(options.folder / "traces").make(wanted, matrices):
+        print(line, file=sys.stderr, flush=True)
+    for op in options.again:
+        _forget(options.folder, op)
+    for kind in TYPES:  # PrivateUse1 has one name in a process
+        arguments = (str(options.folder), kind, str(len(wanted)))
+        command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
+        subprocess.run(command, check=True, cwd=ROOT)
+    text = page(stored(options.folder), len(entries(options.folder)))
+    PAGE.write_text(text, "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""The page of what keeps models off devices, made from pairs of models and targets."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.demand.plans import Pair
+from opcheck.model.verdict import Verdict
+
+TOP = 60
+"""Rows of a table; what is below is counted."""
+NAMES = 3
+"""Targets that a row names."""
+_BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
+_HEAD = """\
+# Demand
+
+What keeps models off devices, the most frequent first, and which of it has a fix: {forward} models
+in a forward and {trained} in a training step, drawn from the {named} that
+`benchmarks/demand/models.py` names, on {targets} targets: every one of the database at its newest
+and its oldest release. Written by `make demand FOLDER=demand`, which goes on where it was ended. A
+*pair* is one model in one mode on one target.
+
+A pair is *blocked* where a call is unsupported there, or nobody has said, and *slowed* where a call
+runs on the host or outside of the compiled graph. A fix is what `opcheck plan` suggests in tiers 1
+to 3: it was recorded to run as what the target has, and measured beside the original, or it is the
+vendor's own; a fallback that is switched on is none. A pair is *free* where every call is on the
+device once all of it is followed.
+
+| | pairs | blocked | free once fixed | slowed alone | free once fixed |
+| --- | ---: | ---: | ---: | ---: | ---: |
+"""
+_LIMITS = """
+A forward is traced for four types of device, of which `cuda`, `mlu`, `musa` and `xpu` share one
+trace: code that asks for the name of the device is followed for `cuda` alone. Training steps are
+left out on targets of which fewer than three differentiate alike where others of their type do.
+Not yet counted: quantised models, what users reported, and how each pair runs on the emulated
+device once it is fixed, which [Fixes](fixes.md) tells of the zoo.
+"""
+_WITHOUT = """
+## Without a fix
+
+| operator | reason | makes a call | pairs | models | on |
+| --- | --- | --- | ---: | ---: | --- |
+"""
+_WITH = """
+## With a fix
+
+| operator | reason | makes a call | pairs | models | on | fix |
+| --- | --- | --- | ---: | ---: | --- | --- |
+"""
+
+
+@dataclass
+class _Row:
+    """One reason why calls of one operator are not on a device."""
+
+    pairs: int = 0
+    models: set[str] = field(default_factory=set)
+    targets: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+
+
+def page(found: Mapping[str, Sequence[Pair]], named: int) -> str:
+    """The whole page; ``found`` has the pairs of each model and mode, of so many ``named``."""
+    return "".join(_parts(found, named))
+
+
+def _parts(found: Mapping[str, Sequence[Pair]], named: int) -> Iterator[str]:
+    trained = sum(name.endswith(" trained") for name in found)
+    targets = {pair.target for pairs in found.values() for pair in pairs}
+    yield _HEAD.format(
+        forward=f"{len(found) - trained:,}", trained=f"{trained:,}", named=f"{named:,}",
+        targets=len(targets),
+    )  # fmt: skip
+    modes = {
+        "forward": {name: pairs for name, pairs in found.items() if not name.endswith(" trained")},
+        "trained": {name: pairs for name, pairs in found.items() if name.endswith(" trained")},
+    }
+    for mode, part in {**modes, "all": found}.items():
+        yield _counts(mode, [pair for pairs in part.values() for pair in pairs])
+    yield _LIMITS
+    without, fixed = _rows(found)
+    yield from _table(_WITHOUT, without, with_rules=False)
+    yield from _table(_WITH, fixed, with_rules=True)
+
+
+def _counts(mode: str, pairs: Sequence[Pair]) -> str:
+    blocked = [pair for pair in pairs if blocks(pair)]
+    slowed = [pair for pair in pairs if pair.met and not blocks(pair)]
+    shares = (_share(part) for part in (blocked, slowed))
+    cells = (f"{len(pairs):,}", f"{len(blocked):,}", next(shares), f"{len(slowed):,}", next(shares))
+    return f"| {mode} | {' | '.join(cells)} |\n"
+
+
+def _share(pairs: Sequence[Pair]) -> str:
+    free = sum(not pair.left for pair in pairs)
+    return f"{free:,} ({free / len(pairs):.1%})" if pairs else "0"
+
+
+def blocks(pair: Pair) -> bool:
+    """Whether something on it is unsupported or unknown."""
+    return any(Verdict(met.verdict) in _BLOCKS for met in pair.met)
+
+
+_Rows = dict[tuple[str, str, str], _Row]
+
+
+def _rows(found: Mapping[str, Sequence[Pair]]) -> tuple[_Rows, _Rows]:
+    """What has no fix, and what has one; the same may be in both."""
+    without: _Rows = defaultdict(_Row)
+    fixed: _Rows = defaultdict(_Row)
+    for name, pairs in found.items():
+        for pair in pairs:
+            for key, rules in _met(pair).items():
+                row = (fixed if rules else without)[key]
+                row.pairs += 1
+                row.models.add(name)
+                row.targets[pair.target.partition("+")[0]] += 1
+                row.rules.update(rules[:1])
+    return without, fixed
+
+
+def _met(pair: Pair) -> Mapping[tuple[str, str, str], Sequence[str]]:
+    """What a pair met, each once, with its fixes; with none where some call is left without."""
+    found: dict[tuple[str, str, str], Sequence[str]] = {}
+    for met in pair.met:
+        rules = () if met.op in pair.left else met.rules
+        key = met.op, met.code, met.verdict
+        found[key] = rules and found.get(key, rules)
+    return found
+
+
+def _table(head: str, rows: _Rows, *, with_rules: bool) -> Iterator[str]:
+    yield head
+    ordered = sorted(rows.items(), key=lambda item: (-item[1].pairs, item[0]))
+    for (op, code, verdict), row in ordered[:TOP]:
+        cells = [f"`{op}`", code, verdict, f"{row.pairs:,}", f"{len(row.models):,}",
+                 _few(row.targets)]  # fmt: skip
+        cells += [_few(row.rules)] if with_rules else []
+        yield f"| {' | '.join(cells)} |\n"
+    left = ordered[TOP:]
+    if left:
+        pairs = sum(row.pairs for _, row in left)
+        yield f"\n{len(left):,} more of them, {pairs:,} times.\n"
+
+
+def _few(names: Counter[str]) -> str:
+    ordered = sorted(names, key=lambda name: (-names[name], name))
+    more = f" and {len(ordered) - NAMES} more" if len(ordered) > NAMES else ""
+    return ", ".join(ordered[:NAMES]) + more

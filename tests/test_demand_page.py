@@ -1,0 +1,83 @@
+"""What keeps models off devices is counted with the fix of each, and the page tells it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.demand.models import Entry, entries
+from benchmarks.demand.page import page
+from benchmarks.demand.plans import Met, Pair, Plans
+from opcheck.db.store import Database
+from opcheck.model.request import ModelSpec
+from opcheck.model.target import TargetSpec
+from opcheck.model.work import WorkResult
+from opcheck.trace import trace_model
+
+ONE, TWO = "vendor-a@1.0+torch2.1", "vendor-b@2.0+torch2.9"
+NMS = Met("torchvision::nms", "host-fallback", "fallback", ("torchvision::nms",))
+ROLL = Met("aten::roll", "no-kernel", "unsupported", ("aten::roll",), ("roll-by-joining",))
+FOUND = {
+    "zoo:bert": (Pair(ONE, {}, (ROLL,)), Pair(TWO, {})),
+    "zoo:bert trained": (Pair(ONE, {}, (ROLL, NMS), ("torchvision::nms",)), Pair(TWO, {})),
+    "zoo:yolo": (Pair(ONE, {}, (NMS,), ("torchvision::nms",)), Pair(TWO, {}, (ROLL, ROLL))),
+}
+
+
+def test_the_page_counts_pairs_and_ranks_what_was_met() -> None:
+    text = page(FOUND, 1234)
+    head, heading, rest = text.partition("| | pairs |")
+    assert head.startswith("# Demand\n")
+    assert "2 models\nin a forward and 1 in a training step, drawn from the 1,234 that" in head
+    counts, limits, tables = rest.partition("\nA forward is traced")
+    assert (
+        heading + counts
+        == """\
+| | pairs | blocked | free once fixed | slowed alone | free once fixed |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| forward | 4 | 2 | 2 (100.0%) | 1 | 0 (0.0%) |
+| trained | 2 | 1 | 0 (0.0%) | 0 | 0 |
+| all | 6 | 3 | 2 (66.7%) | 1 | 0 (0.0%) |
+"""
+    )
+    assert limits
+    assert (
+        tables[tables.index("\n## Without") :]
+        == """
+## Without a fix
+
+| operator | reason | makes a call | pairs | models | on |
+| --- | --- | --- | ---: | ---: | --- |
+| `torchvision::nms` | host-fallback | fallback | 2 | 2 | vendor-a@1.0 |
+
+## With a fix
+
+| operator | reason | makes a call | pairs | models | on | fix |
+| --- | --- | --- | ---: | ---: | --- | --- |
+| `aten::roll` | no-kernel | unsupported | 3 | 3 | vendor-a@1.0, vendor-b@2.0 | roll-by-joining |
+"""
+    )
+
+
+@pytest.mark.slow
+def test_a_traced_model_is_planned_on_each_target() -> None:
+    database = Database.open()
+    targets = [database.resolve(TargetSpec.parse(t)) for t in ("ascend-910b", "ascend-310b")]
+    plans = Plans("npu", [database.matrix(target) for target in targets])
+    trace = trace_model(torch.matmul, (torch.rand(2, 3), torch.rand(3, 4)), {}, device_type="npu")
+    one, other = plans.pairs(Entry("matmul", ModelSpec("matmul")), [WorkResult(trace, "py", "")])
+    assert (one.target, one.met, one.left) == (str(targets[0]), (), ())
+    assert (other.target, other.left) == (str(targets[1]), ())
+    assert {(met.op, met.code, met.rules) for met in other.met} == {
+        ("aten::matmul", "dtype-not-supported", ("float16-instead-of-float32",))
+    }
+
+
+@pytest.mark.slow
+def test_more_than_a_thousand_models_are_named_once(tmp_path: Path) -> None:
+    found = entries(tmp_path)
+    names = [entry.name for entry in found]
+    assert len(names) == len(set(names)) > 1000
+    assert sum(entry.spec.step is not None for entry in found) > 200
+    kinds = {name.partition(":")[0] for name in names[:100]}
+    assert kinds == {"hf", "timm", "torchvision", "ultralytics", "zoo"}
