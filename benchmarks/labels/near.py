@@ -30,7 +30,8 @@ def near(
     """Where ``found`` is what ``function`` gives, or within ``units`` of it.
 
     A unit is ``eps`` of the wanted number, and what the function itself changes by while an
-    argument goes to its neighbour: next to a zero, and where it is steep, nothing can be nearer.
+    argument goes to one of its two neighbours on either side: next to a zero, and where it is
+    steep, nothing can be nearer.
 
     Args:
         function: of the dtype of ``found``, or of a wider one.
@@ -51,20 +52,26 @@ def near(
     limits = torch.finfo(found.dtype)
     wide = wanted.double()
     allowed = units * limits.eps * wide.abs().clamp(min=max(floor, limits.smallest_normal))
-    for index in range(len(given)):
-        for towards in (math.inf, -math.inf):
-            change = (function(*_beside(given, index, towards, found.dtype)).double() - wide).abs()
-            allowed = allowed + units * torch.where(change.isfinite(), change, 0.0)
-    return right | ((wide - there).abs() <= allowed)
+    for steps in (1, 2):  # where it swings, one neighbour may be near by chance
+        for index in range(len(given)):
+            for towards in (math.inf, -math.inf):
+                beside = _beside(given, index, towards, found.dtype, steps)
+                change = (function(*beside).double() - wide).abs()
+                allowed = allowed + units * torch.where(change.isfinite(), change, 0.0)
+        right |= (wide - there).abs() <= allowed
+        if bool(right.all()):
+            break
+    return right
 
 
 def _beside(
-    given: Sequence[Tensor], index: int, towards: float, dtype: torch.dtype
+    given: Sequence[Tensor], index: int, towards: float, dtype: torch.dtype, steps: int
 ) -> list[Tensor]:
-    """The same arguments, one of them moved to its neighbour in ``dtype``."""
+    """The same arguments, one of them moved to a neighbour in ``dtype``."""
     moved = list(given)
-    narrow = moved[index].to(dtype)
-    beside = torch.nextafter(narrow, torch.full_like(narrow, towards))
+    beside = moved[index].to(dtype)
+    for _ in range(steps):
+        beside = torch.nextafter(beside, torch.full_like(beside, towards))
     moved[index] = beside.to(given[index].dtype) if given[index].is_floating_point() else beside
     return moved
 
