@@ -75,7 +75,7 @@ def recorded(given: Mapping[str, Any]) -> dict[str, Value]:
     }
 
 
-@pytest.mark.parametrize("predicate", TESTS, ids=repr)
+@pytest.mark.parametrize("predicate", TESTS)
 def test_a_shim_asks_what_the_condition_asks(predicate: Predicate) -> None:
     refused = refused_uses(
         matrix(OP, conditions={OP: [condition(UNSUPPORTED, predicate)]}), OP
