@@ -46,7 +46,7 @@ class TopkBySorting(Rule):
 
     name = "topk-by-sorting"
     label = Label.TOLERANCE
-    tolerance = 1.0
+    tolerance = 8.0
     replaces = ("aten::topk",)
     summary = "Sort, and take the first of them"
     gives_up = ANY_OF_EQUAL
