@@ -79,9 +79,9 @@ BROKEN = {
         GOOD.replace('"(Tensor x, int times=2) -> Tensor"', "Tensor"),
         r"own\.yaml:5: expected \(arguments\) -> results",
     ),
-    "returns nothing": (
-        GOOD.replace("[{like: x, shape: [rows * times, columns]}]", "[]"),
-        r"own\.yaml:7: expected a list of 1 or more",
+    "returns no list": (
+        GOOD.replace("[{like: x, shape: [rows * times, columns]}]", "none"),
+        r"own\.yaml:7: expected a list, found",
     ),
     "shape": (
         GOOD.replace("rows * times", "__import__('os')"),

@@ -7,6 +7,7 @@ Reads ``{"sets": {name: [overload, ...]}, "models": [...]}`` and writes, for eac
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tests.trace.small_models import ready
 
@@ -35,6 +36,9 @@ def real(names: Sequence[str], sets: Sets) -> dict[str, dict[str, Counts]]:
     from tests.trace.real_device import RealDevice, to_device
 
     models = {name: ready(name) for name in names}
+    attention: Any = sys.modules.get("transformers.integrations.sdpa_attention")
+    if attention is not None:
+        attention._is_torch_npu_available = True  # as where it is imported on such a machine
     ((label, registered),) = sets.items()
     device = RealDevice(registered)
     counts = {}
