@@ -10,7 +10,7 @@ from opcheck.db.store import Database
 from opcheck.model.plan import Suggestion
 from opcheck.model.target import TargetSpec
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.library_options import ATTENTION, RULE
+from opcheck.rewrite.library_options import ATTENTION, RULE, SUMMARY
 from opcheck.rewrite.live_shim import refused, traced
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
@@ -21,6 +21,7 @@ from opcheck.rewrite.rules.attention import (
 )
 from opcheck.trace.running.model_state import forget
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.lang.told import in_chinese
 from tests.rewrite.reasons import reads
 
 DATABASE = Database.open()
@@ -167,3 +168,10 @@ def unfused(module: nn.Module, *inputs: Tensor) -> set[str]:
     trace = traced(module, inputs, {}, matrix)
     called = {str(trace.nodes[use.node].op) for use in trace.uses}
     return {op for op in called if "attention" in op} | refused(trace, matrix)
+
+
+def test_what_a_way_is_and_what_it_costs_is_told_in_chinese() -> None:
+    assert in_chinese([SUMMARY, AttentionWithDropoutByProducts.gives_up]) == [
+        "设置该库或 PyTorch 中把注意力写成矩阵乘的选项",
+        "同一种子会丢弃不同的权重",
+    ]

@@ -354,6 +354,13 @@ def test_the_web_page_has_every_place_where_the_numbers_part() -> None:
     assert "no numbers part, in 12 tensors" in command_view("run", "html").render(RUNS["agrees"])
 
 
+def test_the_web_page_says_in_chinese_how_far_a_script_came() -> None:
+    with speaking(Language.CHINESE):
+        page = unescape(command_view("run", "html").render(RUNS["cut"]))
+    assert "运行情况" in page
+    assert "运行到哪里，占用多少" in page
+
+
 @pytest.mark.parametrize("sample", ["parts", "agrees", "alone"])
 def test_what_is_said_of_numbers_is_told_in_chinese(sample: str) -> None:
     comparison = RUNS[sample].comparison
