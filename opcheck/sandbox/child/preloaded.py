@@ -136,7 +136,7 @@ def _wait(options: int = 0) -> None:
     """Wait for the keepers of copies; with ``os.WNOHANG``, of those that have ended."""
     with contextlib.suppress(ChildProcessError):  # none is left
         while os.waitpid(-1, options) != (0, 0):
-            leave_compiler_out()
+            pass
 
 
 def _keep(files: Sequence[int]) -> NoReturn:
