@@ -81,7 +81,7 @@ class Device:
         """Keeps the calls that are refused, leave the device or run with a catch, if wanted."""
         self.state = presented(matrix, device, self.memory, self.note_at)
         """What ``torch.npu`` answers from."""
-        self.stops = stop
+        self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
         self._reached = Reached()
         self._wording = Wording(matrix, str(device))
@@ -142,7 +142,7 @@ class Device:
         self._keep(overload, call)
         if not overload.on_host:
             error = self._wording.no_kernel(overload)
-            self._refuse(overload, Reason(*self._lacking(overload)), error, by_condition=False)
+            self.refuse(overload.name, Reason(*self._lacking(overload)), error, by_condition=False)
             return self._run(overload, args, kwargs, call)
         self._refused_by(overload, self._judge.before(overload, call))
         there = bytes_on_device(call.tensors)  # the call may resize what it writes to
@@ -212,7 +212,7 @@ class Device:
             (self.record.kernel_ran if limited else self.record.lacked)(name)
             reason = Reason(resolution.code, resolution.text)
             error = (TypeError if by_dtype else RuntimeError)(resolution.text)
-            self._refuse(self.overload(name), reason, error, by_condition=limited)
+            self.refuse(name, reason, error, by_condition=limited)
             return
         self.kernel_ran(name)
         if resolution.verdict is Verdict.UNKNOWN:
@@ -309,7 +309,7 @@ class Device:
         for objection in objections:
             if objection.verdict is Verdict.UNSUPPORTED:
                 error = self._wording.refusal(overload, objection.reason)
-                self._refuse(overload, objection.reason, error, by_condition=True)
+                self.refuse(overload.name, objection.reason, error, by_condition=True)
                 return True
         return False
 
@@ -329,11 +329,10 @@ class Device:
             if objection.verdict in (Verdict.NATIVE, Verdict.UNKNOWN):
                 self.record.caution(overload.name, objection.reason, objection.verdict)
 
-    def _refuse(
-        self, overload: Overload, reason: Reason, error: Exception, by_condition: bool
-    ) -> None:
-        self.record.refused(overload.name, reason, error, by_condition)
-        if self.stops:
+    def refuse(self, op: str, reason: Reason, error: Exception, *, by_condition: bool) -> None:
+        """Count a call that is refused; raise the error where refusals end the run."""
+        self.record.refused(op, reason, error, by_condition)
+        if self._stop:
             raise error
 
     def _refuse_forked(self) -> None:

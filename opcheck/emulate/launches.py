@@ -46,10 +46,8 @@ def met(
         return
     found = judged(launch_of(code, given, grid, where, record.now), device.matrix)
     if found.verdict is Verdict.UNSUPPORTED:
-        error = RuntimeError(found.text)
-        record.refused(code.operator, Reason(found.code, found.text), error, by_condition=True)
-        if device.stops:
-            raise error
+        reason, error = Reason(found.code, found.text), RuntimeError(found.text)
+        device.refuse(code.operator, reason, error, by_condition=True)
     said = Sentence(
         "launches {op}, which nothing runs here: what it writes to stays as it was",
         op=code.operator,
