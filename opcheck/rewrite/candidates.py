@@ -23,11 +23,6 @@ _MOVERS = frozenset({"_to_copy", "copy_", "copy", "_copy_from", "to", "clone", "
 """What only moves values cannot move them in another dtype."""
 
 
-def in_float32(func: Any, dtype: torch.dtype) -> Callable[..., Any]:
-    """A function that takes what ``func`` takes and gives what it gives, computed in float32."""
-    return narrowed(func, dtype, torch.float32)
-
-
 def narrowed(func: Any, dtype: torch.dtype, other: torch.dtype) -> Callable[..., Any]:
     """A function that takes and gives what ``func`` does, computed in another dtype than one."""
 
@@ -156,20 +151,14 @@ _OTHER = ("float64", "float16", "bfloat16")
 def _in_float32(op: str, base: str, text: str) -> Candidate:
     """The overload itself, computed in float32 instead of one dtype."""
     dtype: torch.dtype = getattr(torch, text)
-    function = in_float32(overload_named(base), dtype)
     fewer = dtype is torch.float64
-    return Candidate(
+    return _in_another(
+        op, base, dtype, torch.float32,
         rule=f"float32-instead-of-{text}",
         tier=Tier.STRUCTURAL if fewer else Tier.SWAP,
-        label=Label.TOLERANCE,
         summary=Sentence("Compute {op} in float32 instead of {dtype}", op=base, dtype=text),
-        function=serving(op, function) if base != op else function,
-        refuses=lambda call: not_in_another(call, dtype),
-        code=narrowed_code(OpName.parse(base), dtype, torch.float32),
-        entry=OpName.parse(base).base,
         gives_up="All digits of float64 beyond the seventh" if fewer else "",
-        tolerance=_FEW * max(1.0, torch.finfo(torch.float32).eps / torch.finfo(dtype).eps),
-    )
+    )  # fmt: skip
 
 
 IN_HALF = "float16-instead-of-float32"
@@ -182,18 +171,39 @@ def in_half(op: str) -> Candidate | None:
     base = functional(op)
     if not base:
         return None
-    function = narrowed(overload_named(base), torch.float32, torch.float16)
-    return Candidate(
+    return _in_another(
+        op, base, torch.float32, torch.float16,
         rule=IN_HALF,
         tier=Tier.STRUCTURAL,
-        label=Label.TOLERANCE,
         summary=Sentence("Compute {op} in float16 instead of float32", op=base),
-        function=serving(op, function) if base != op else function,
-        refuses=lambda call: not_in_another(call, torch.float32),
-        code=narrowed_code(OpName.parse(base), torch.float32, torch.float16),
-        entry=OpName.parse(base).base,
         gives_up=HALF_GIVES_UP,
-        tolerance=_FEW * torch.finfo(torch.float16).eps / torch.finfo(torch.float32).eps,
+    )  # fmt: skip
+
+
+def _in_another(
+    op: str,
+    base: str,
+    dtype: torch.dtype,
+    other: torch.dtype,
+    *,
+    rule: str,
+    tier: Tier,
+    summary: str,
+    gives_up: str,
+) -> Candidate:
+    """The overload itself, computed in another dtype than one."""
+    function, name = narrowed(overload_named(base), dtype, other), OpName.parse(base)
+    return Candidate(
+        rule=rule,
+        tier=tier,
+        label=Label.TOLERANCE,
+        summary=summary,
+        function=serving(op, function) if base != op else function,
+        refuses=lambda call: not_in_another(call, dtype),
+        code=narrowed_code(name, dtype, other),
+        entry=name.base,
+        gives_up=gives_up,
+        tolerance=_FEW * max(1.0, torch.finfo(other).eps / torch.finfo(dtype).eps),
     )
 
 
