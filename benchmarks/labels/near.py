@@ -6,16 +6,9 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from tests.rewrite.elements import same, spaced
+
 Function = Callable[..., Tensor]
-
-
-def same(wanted: Tensor, found: Tensor) -> Tensor:
-    """Where two are the same number: zeros have their sign, and NaN is NaN."""
-    equal = wanted == found
-    if wanted.is_floating_point():
-        equal &= wanted.signbit() == found.signbit()
-        equal |= wanted.isnan() & found.isnan()
-    return equal
 
 
 def near(
@@ -74,11 +67,6 @@ def _beside(
         beside = torch.nextafter(beside, torch.full_like(beside, towards))
     moved[index] = beside.to(given[index].dtype) if given[index].is_floating_point() else beside
     return moved
-
-
-def spaced(tensor: Tensor) -> Tensor:
-    """The same numbers, not side by side: kernels take them one by one, and not in vectors."""
-    return torch.stack((tensor, tensor), -1)[..., 0]
 
 
 def one_by_one(function: Function) -> Function:

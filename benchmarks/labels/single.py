@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from msgspec import Struct
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
 from benchmarks.labels.near import Function, as_the_operator
 from benchmarks.labels.numbers import numbers
@@ -18,10 +17,8 @@ from opcheck.rewrite.draw import FLOATS, INTEGERS, RandomDraw
 from opcheck.rewrite.rules.pointwise.activations import LogSigmoidByLog
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.elements import LOWEST, REDUCED, called, filled, spaced
 
-_REDUCED = ("aten::binary_cross_entropy", "aten::kl_div")
-_LOWEST = {"aten::special_zeta": -1000.0, "aten::polygamma": -1000.0}
-"""What PyTorch adds up in a loop that never ends where 1 more is the same number."""
 _VECTOR = 64
 """Numbers that no vector of the host's is longer than."""
 _DRAWS = 40
@@ -52,7 +49,7 @@ def cases() -> list[tuple[Rule, str]]:
         for rule in rules()
         if is_single(rule) and not rule.random and rule.label is not Label.APPROXIMATE
         for op in rule.replaces
-        if op not in _REDUCED
+        if op not in REDUCED
     ]
 
 
@@ -69,8 +66,8 @@ def breaks(rule: Rule, op: str, count: int, seed: int) -> Iterator[Break]:
     for dtype in dict.fromkeys((*known, *FLOATS, *INTEGERS)):
         for order, drawn, named in _settings(rule, op, dtype):
             given = _given(op, drawn, dtype, count, seed)
-            original = partial(_called, overload_named(op), drawn, named)
-            replaced = partial(_called, serving(op, type(rule).replace), drawn, named)
+            original = partial(called, overload_named(op), drawn, named)
+            replaced = partial(called, serving(op, type(rule).replace), drawn, named)
             try:
                 wanted = original(*given)
             except (RuntimeError, NotImplementedError):  # no kernel of this dtype on the host
@@ -129,7 +126,7 @@ def _gradient(function: Function, index: int, *given: Tensor) -> Tensor:
     """Of one argument, laid out as it is given; zeros where nothing leads back to it."""
     leaves = _leaves(given)
     strided = [
-        torch.stack((leaf, leaf), -1)[..., 0] if x.stride() != leaf.stride() else leaf
+        spaced(leaf) if x.stride() != leaf.stride() else leaf
         for leaf, x in zip(leaves, given, strict=True)
     ]
     result = function(*strided)
@@ -140,25 +137,12 @@ def _gradient(function: Function, index: int, *given: Tensor) -> Tensor:
     return torch.zeros_like(leaves[index]) if found is None else found + 0.0
 
 
-def _called(
-    function: Any, drawn: Sequence[Any], named: Mapping[str, Any], *tensors: Tensor
-) -> Tensor:
-    result = tree_leaves(function(*_filled(drawn, tensors), **named))
-    return torch.cat([part.flatten() for part in result if isinstance(part, Tensor)])
-
-
-def _filled(drawn: Sequence[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-    """Drawn arguments with other tensors in the places of theirs."""
-    left = iter(tensors)
-    return tuple(next(left) if isinstance(value, Tensor) else value for value in drawn)
-
-
 def _given(
     op: str, drawn: Sequence[Any], dtype: torch.dtype, count: int, seed: int
 ) -> list[Tensor]:
     every = numbers(dtype, count, seed)
-    if op in _LOWEST:
-        every = torch.where(every < _LOWEST[op], every.abs(), every)
+    if op in LOWEST:
+        every = torch.where(every < LOWEST[op], every.abs(), every)
     every = torch.cat([every, torch.ones(_VECTOR, dtype=dtype)])  # no vector is left half full
     places = sum(isinstance(value, Tensor) for value in drawn)
     if places == 1:
@@ -177,7 +161,7 @@ def _settings(
     for seed in range(_DRAWS):
         drawn, named = rule.example(op, RandomDraw(seed))
         empty = torch.empty(3, dtype=dtype, device="meta")
-        call = Call(overload_named(op), _filled(drawn, [empty] * len(drawn)), named)
+        call = Call(overload_named(op), filled(drawn, [empty] * len(drawn)), named)
         others = ([x for x in drawn if not isinstance(x, Tensor)], named)
         if others not in seen and not rule.refuses(call):
             seen.append(others)

@@ -6,11 +6,17 @@ are, powers of ten up and down, NaN, infinities, the ends of integers.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
+REDUCED = frozenset({"aten::binary_cross_entropy", "aten::kl_div"})
+"""Losses that reduce what they compute."""
+LOWEST = {"aten::special_zeta": -1000.0, "aten::polygamma": -1000.0}
+"""What PyTorch adds up in a loop that never ends where 1 more is the same number."""
 _MANTISSAS = (1.0, 2.5, 5.0)
 _PAIRS = 4000
 """How many are drawn of the pairs that two arguments have."""
@@ -44,6 +50,32 @@ def arguments(count: int, dtype: torch.dtype) -> list[Tensor]:
         return [every]
     random = torch.Generator().manual_seed(0)
     return [every[torch.randint(0, len(every), (_PAIRS,), generator=random)] for _ in range(count)]
+
+
+def spaced(tensor: Tensor) -> Tensor:
+    """The same numbers, not side by side: kernels take them one by one, and not in vectors."""
+    return torch.stack((tensor, tensor), -1)[..., 0]
+
+
+def filled(drawn: Sequence[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+    """Drawn arguments with other tensors in the places of theirs."""
+    left = iter(tensors)
+    return tuple(next(left) if isinstance(value, Tensor) else value for value in drawn)
+
+
+def called(
+    function: Callable[..., Any],
+    drawn: Sequence[Any],
+    named: Mapping[str, Any],
+    *tensors: Tensor,
+) -> Tensor:
+    """All numbers that a function gives for drawn arguments with these tensors in them."""
+    return flat(function(*filled(drawn, tensors), **named))
+
+
+def flat(result: Any) -> Tensor:
+    """The numbers of all tensors of a result."""
+    return torch.cat([part.flatten() for part in tree_leaves(result) if isinstance(part, Tensor)])
 
 
 def same(wanted: Tensor, found: Tensor) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Pointwise, Rule, rules
@@ -17,12 +16,18 @@ from opcheck.rewrite.rules.pointwise.activations import LogSigmoidByLog
 from opcheck.rewrite.rules.pointwise.rounding import RoundDecimalsByRound
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
-from tests.rewrite.elements import arguments, beyond, numbers, same
+from tests.rewrite.elements import (
+    LOWEST,
+    REDUCED,
+    arguments,
+    beyond,
+    called,
+    filled,
+    numbers,
+    same,
+    spaced,
+)
 
-LEFT_OUT = frozenset({"aten::binary_cross_entropy", "aten::kl_div"})
-"""Losses that reduce what they compute."""
-LOWEST = {"aten::special_zeta": -1000.0, "aten::polygamma": -1000.0}
-"""What PyTorch adds up in a loop that never ends where 1 more is the same number."""
 DTYPES = (*FLOATS, *INTEGERS)
 Named = Mapping[str, Any]
 
@@ -34,18 +39,8 @@ def cases() -> list[tuple[Rule, str]]:
         for rule in rules()
         if isinstance(rule, (Pointwise, LogSigmoidByLog)) and not rule.random
         for op in rule.replaces
-        if op not in LEFT_OUT
+        if op not in REDUCED
     ]
-
-
-def first(result: Any) -> Tensor:
-    return torch.cat([part.flatten() for part in tree_leaves(result) if isinstance(part, Tensor)])
-
-
-def _filled(drawn: Sequence[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-    """Drawn arguments with other tensors in the places of theirs."""
-    left = iter(tensors)
-    return tuple(next(left) if isinstance(value, Tensor) else value for value in drawn)
 
 
 def _given(op: str, drawn: Sequence[Any], dtype: torch.dtype) -> list[Tensor]:
@@ -60,16 +55,11 @@ def settings(rule: Rule, op: str, dtype: torch.dtype) -> Iterator[tuple[Sequence
     seen: list[object] = []
     for seed in range(40):
         drawn, named = rule.example(op, RandomDraw(seed))
-        taken = _filled(drawn, [tensor.to("meta") for tensor in _given(op, drawn, dtype)])
+        taken = filled(drawn, [tensor.to("meta") for tensor in _given(op, drawn, dtype)])
         others = ([x for x in drawn if not isinstance(x, Tensor)], named)
         if others not in seen and not rule.refuses(Call(overload_named(op), taken, named)):
             seen.append(others)
             yield drawn, named
-
-
-def spaced(tensor: Tensor) -> Tensor:
-    """The same numbers, not side by side: kernels take them one by one, and not in vectors."""
-    return torch.stack((tensor, tensor), -1)[..., 0]
 
 
 def wrong(rule: Rule, op: str, dtype: torch.dtype) -> list[str] | None:
@@ -90,7 +80,7 @@ def _far(
     func = overload_named(op)
 
     def original(*tensors: Tensor) -> Tensor:
-        return first(func(*_filled(drawn, tensors), **named))
+        return called(func, drawn, named, *tensors)
 
     def one_by_one(*tensors: Tensor) -> Tensor:
         return original(*map(spaced, tensors))
@@ -101,7 +91,7 @@ def _far(
         wanted = original(*given)
     except (RuntimeError, NotImplementedError):  # no kernel of this dtype on the host
         return None
-    found = first(serving(op, type(rule).replace)(*_filled(drawn, given), **named))
+    found = called(serving(op, type(rule).replace), drawn, named, *given)
     assert found.dtype == wanted.dtype
     if wanted.is_complex():
         return []

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
@@ -13,16 +12,8 @@ from opcheck.rewrite.base import Rule
 from opcheck.rewrite.draw import FLOATS
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
-from tests.rewrite.elements import beyond
-from tests.rewrite.test_elements import (
-    Named,
-    _filled,
-    _given,
-    cases,
-    first,
-    settings,
-    spaced,
-)
+from tests.rewrite.elements import beyond, called, spaced
+from tests.rewrite.test_elements import _given, cases, settings
 
 SETTINGS = 3
 """Sets of other arguments that are tried."""
@@ -40,12 +31,6 @@ def gradients(function: Callable[..., Tensor], given: Sequence[Tensor]) -> list[
         torch.zeros_like(leaf) if gradient is None else gradient
         for leaf, gradient in zip(leaves, found, strict=True)
     ]
-
-
-def _called(
-    function: Callable[..., Any], drawn: Sequence[Any], named: Named, *tensors: Tensor
-) -> Tensor:
-    return first(function(*_filled(drawn, tensors), **named))
 
 
 def _far(
@@ -87,8 +72,8 @@ def wrong(rule: Rule, op: str, dtype: torch.dtype) -> list[str]:
     units = 0.0 if rule.label is Label.EXACT else rule.tolerance
     places: list[str] = []
     for drawn, named in list(settings(rule, op, dtype))[:SETTINGS]:
-        original = partial(_called, func, drawn, named)
-        replaced = partial(_called, replace, drawn, named)
+        original = partial(called, func, drawn, named)
+        replaced = partial(called, replace, drawn, named)
         given = _given(op, drawn, dtype)
         try:
             gradients(original, given)
