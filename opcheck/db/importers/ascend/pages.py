@@ -118,9 +118,7 @@ class Pages:
         """The registered overloads that do the work of another; none where there is none."""
         function = self._known.get(op.removeprefix("aten::"))
         delegate = f"aten::{function.delegate}" if function and function.delegate else ""
-        through = _facts()["through"].get(op, ())
-        through = [through] if isinstance(through, str) else through
-        ways = ([op], [delegate], through)
+        ways = ([op], [delegate], _facts()["through"].get(op, ()))
         return next((way for way in ways if way and all(one in self._listed for one in way)), ())
 
     def _read_by_hand(self) -> Iterator[Line]:
