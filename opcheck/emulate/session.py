@@ -5,6 +5,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -39,7 +40,7 @@ from opcheck.trace.device.generators import generators_of
 from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.tensors import prepare
 from opcheck.trace.running.eager import not_compiled
-from opcheck.trace.running.library_flags import told_of_device, told_of_torch
+from opcheck.trace.running.library_flags import libraries_know_device, libraries_know_torch
 from opcheck.trace.running.model_state import forget
 from opcheck.trace.torch_internals.autocast import autocasting
 from opcheck.trace.torch_internals.dispatcher import copied_as_they_are
@@ -273,9 +274,9 @@ class Emulator:
         self._undo.enter_context(listening(device.met_launch))
         self._undo.enter_context(optimizer_noticed(device.record))
         self._undo.enter_context(shimmed(self._shims))
-        self._undo.enter_context(told_of_device(made.type))
-        self._undo.enter_context(told_of_torch(version_key(self._matrix.target.torch)))
-        self._undo.enter_context(standing_in(Schemas(Database.open().root / FOLDER)))
+        self._undo.enter_context(libraries_know_device(made.type))
+        self._undo.enter_context(libraries_know_torch(version_key(self._matrix.target.torch)))
+        self._undo.enter_context(standing_in(_libraries()))
         if self._as_cuda:
             self._undo.enter_context(as_cuda(made))
         return made
@@ -304,6 +305,12 @@ def _matrix(target: str | SupportMatrix, databases: Sequence[str | Path]) -> Sup
         raise UsageError(sentence_of(error), Sentence("opcheck targets lists them")) from error
     database = Database.open(overlays=tuple(map(Path, databases)))
     return database.matrix(database.resolve(spec))
+
+
+@cache
+def _libraries() -> Schemas:
+    """What is known of libraries that are not installed."""
+    return Schemas(Database.open().root / FOLDER)
 
 
 def prepared(device_type: str) -> torch.device:

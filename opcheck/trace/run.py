@@ -22,7 +22,7 @@ from opcheck.trace.device.tensors import DeviceTensor, require_backward
 from opcheck.trace.outputs.plan import Plan
 from opcheck.trace.results import Journal, finished
 from opcheck.trace.running.attempt import RunModel, attempt, forward
-from opcheck.trace.running.library_flags import told_of_device
+from opcheck.trace.running.library_flags import libraries_know_device
 from opcheck.trace.running.lightning import NOTE
 from opcheck.trace.running.model_state import Later, forget, here, swapped
 from opcheck.trace.running.training import (
@@ -107,7 +107,7 @@ def trace_model(
         require_backward()
     with ExitStack() as stack:
         stack.enter_context(aliased(device_type))
-        stack.enter_context(told_of_device(device_type))
+        stack.enter_context(libraries_know_device(device_type))
         seen = device_type if device_type in ALIASED_TYPES else device.type
         stack.enter_context(autocasting(autocast or {}, seen))
         shared = device_kernels

@@ -12,7 +12,7 @@ import opcheck
 from opcheck.db.by_hand.libraries import Schemas
 from opcheck.source.building.stand_ins.finder import standing_in
 from opcheck.trace import trace_model
-from opcheck.trace.running.library_flags import told_of_device, told_of_torch
+from opcheck.trace.running.library_flags import libraries_know_device, libraries_know_torch
 from tests.trace.look import calls
 
 pytest.importorskip("transformers")
@@ -41,9 +41,9 @@ def flags() -> list[bool]:
 def test_transformers_knows_the_device_in_the_block_alone(
     device_type: str, told: list[bool]
 ) -> None:
-    with told_of_device(device_type):
+    with libraries_know_device(device_type):
         assert flags() == told
-        with told_of_device("mlu"):
+        with libraries_know_device("mlu"):
             assert flags() == [False] * 3
         assert flags() == told
     assert flags() == [False] * 3
@@ -53,9 +53,9 @@ def test_an_older_torch_is_taken_for_the_one_that_is_here_and_a_newer_one_is_not
     names = ("_is_torch_greater_or_equal_than_2_8", "_is_torch_greater_or_equal_than_2_13")
     here = [getattr(sdpa, name) for name in names]
     for version, told in (((2, 7), [False, False]), ((2, 9), [here[0], False]), ((9, 0), here)):
-        with told_of_torch(version):
+        with libraries_know_torch(version):
             assert [getattr(sdpa, name) for name in names] == told
-    with told_of_torch(()):
+    with libraries_know_torch(()):
         assert [getattr(sdpa, name) for name in names] == here
 
 

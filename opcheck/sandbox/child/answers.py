@@ -159,17 +159,13 @@ def _traces(
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
     from opcheck.trace.calls.launches import import_of
     from opcheck.trace.results import Journal
-    from opcheck.trace.running.library_flags import told_of_torch
+    from opcheck.trace.running.library_flags import libraries_know_torch
     from opcheck.trace.running.model_state import forget
     from opcheck.trace.sizes.dynamic import with_sizes
 
     freeze()  # what the libraries made stays: the collector need not look at it again and again
 
     def traced(number: int, work: DeviceWork, run: Run) -> WorkResult:
-        with told_of_torch(run.torch(work)):
-            return recorded(number, work, run)
-
-    def recorded(number: int, work: DeviceWork, run: Run) -> WorkResult:
         def result(
             trace: Trace, plans: Mapping[str, tuple[NodePlan, ...]] = MappingProxyType({})
         ) -> WorkResult:
@@ -239,7 +235,9 @@ def _traces(
         ):
             if done:
                 forget()
-            yield traced(number, work, run)
+            with libraries_know_torch(run.torch(work)):
+                found = traced(number, work, run)
+            yield found
 
 
 def _apart(

@@ -3,7 +3,7 @@
 transformers keeps the answer in its modules (``_is_torch_npu_available`` in
 ``transformers/integrations/sdpa_attention.py``), and with it chooses masks and grouped heads of
 attention. diffusers asks a function (``RMSNorm`` and ``GEGLU`` call kernels of torch_npu where it
-says yes). Both were imported on a machine without the device: while a model runs, they are told.
+says yes). Both were imported on a machine without the device: while a model runs, they know it.
 transformers keeps in the same way whether torch is of some version or newer.
 """
 
@@ -20,14 +20,14 @@ import torch
 
 _KEPT = re.compile(r"_is_torch_(cuda|xpu|mps|npu|mlu|musa)_available")
 _NEWER = re.compile(r"_is_torch_greater_or_equal_than_(\d+)_(\d+)")
-_ASKED = "is_torch_npu_available"
-_ASKS = ("diffusers.models.normalization", "diffusers.models.activations")
+_AVAILABLE = "is_torch_npu_available"
+_USERS = ("diffusers.models.normalization", "diffusers.models.activations")
 """Modules that ask while a model runs, and then name torch_npu."""
 _NPU, _PLUGIN = "npu", "torch_npu"
 
 
 @contextmanager
-def told_of_device(device_type: str) -> Iterator[None]:
+def libraries_know_device(device_type: str) -> Iterator[None]:
     """Have libraries that are imported know a device of this type, and no other, in the block."""
     kept = _kept(_KEPT, lambda asked: asked[1] == device_type)
     with _changed([*kept, *(_kernels_of_npu() if device_type == _NPU else ())]):
@@ -35,7 +35,7 @@ def told_of_device(device_type: str) -> Iterator[None]:
 
 
 @contextmanager
-def told_of_torch(version: tuple[int, ...]) -> Iterator[None]:
+def libraries_know_torch(version: tuple[int, ...]) -> Iterator[None]:
     """Have them take an older version of torch, (2, 7), for the one that is here; () is this one.
 
     Of a newer one they would call what is not there.
@@ -53,8 +53,8 @@ _Change = tuple[dict[str, Any], dict[str, Any]]
 @contextmanager
 def _changed(changes: Iterable[_Change]) -> Iterator[None]:
     with ExitStack() as undo:
-        for names, told in changes:
-            undo.enter_context(patch.dict(names, told))
+        for names, changed in changes:
+            undo.enter_context(patch.dict(names, changed))
         yield
 
 
@@ -64,18 +64,18 @@ def _kept(asked: re.Pattern[str], answer: Callable[[re.Match[str]], bool]) -> It
         if name.startswith("transformers.") and isinstance(module, ModuleType):
             names = vars(module)
             found = [asked.fullmatch(key) for key in names if key.startswith("_is_torch_")]
-            if told := {match[0]: answer(match) for match in found if match}:
-                yield names, told
+            if changed := {match[0]: answer(match) for match in found if match}:
+                yield names, changed
 
 
 def _kernels_of_npu() -> Iterator[_Change]:
-    asks = [sys.modules[name] for name in _ASKS if name in sys.modules]
-    if not asks:
+    users = [sys.modules[name] for name in _USERS if name in sys.modules]
+    if not users:
         return
     try:
         plugin = importlib.import_module(_PLUGIN)
     except ImportError:  # nothing stands in for it: the library's own way is recorded
         return
-    for module in asks:
-        if _ASKED in vars(module):
-            yield vars(module), {_ASKED: lambda: True, _PLUGIN: plugin}
+    for module in users:
+        if _AVAILABLE in vars(module):
+            yield vars(module), {_AVAILABLE: lambda: True, _PLUGIN: plugin}
