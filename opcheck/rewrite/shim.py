@@ -20,7 +20,7 @@ PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
 _GIVES_KERNELS = version_key("2.9")
 """The first torch that gives a kernel which another takes the place of."""
 _REDISPATCHES = version_key("2.4")
-"""The first in which a kernel written in Python is told the dispatch keys, and hands a call on."""
+"""The first in which a kernel written in Python is given the dispatch keys, and hands a call on."""
 
 
 class Skipped(Struct, frozen=True):

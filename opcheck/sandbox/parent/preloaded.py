@@ -68,14 +68,14 @@ class Copy:
 
 
 class Template:
-    """Processes to copy, one for each environment: started when they are asked for."""
+    """Processes to copy, one for each environment: started when they are needed."""
 
     def __init__(self, libraries: Sequence[str] = ()) -> None:
         """``libraries``: modules that most of what is copied comes to import."""
         self.libraries = libraries
         self._lock = threading.Lock()
         self._running: dict[_Environment, _Running] = {}
-        """The one that was last asked for is the last."""
+        """The one that was used last is the last."""
         self._asked: _Environment | None = None
 
     def copy(self, environment: Mapping[str, str], files: Collection[int]) -> Copy | None:
@@ -83,8 +83,8 @@ class Template:
         with self._lock:
             last, self._asked = self._asked, _alike(environment)
             if self._asked not in self._running and self._running and self._asked != last:
-                return None  # it may be asked for once only
-            _, requests = self._started(environment)
+                return None  # it may be wanted once only
+            _, requests = self._started(self._asked, environment)
             with contextlib.suppress(OSError):
                 found = _copied(requests, environment, files)
                 if found is not None:
@@ -97,7 +97,7 @@ class Template:
         with self._lock:
             self._asked = _alike(environment)
             if self._asked not in self._running:
-                _, requests = self._started(environment)
+                _, requests = self._started(self._asked, environment)
                 with contextlib.suppress(OSError):  # where it has ended, what asks next finds out
                     requests.recv(_HEAD)
 
@@ -106,8 +106,7 @@ class Template:
         for one in [*self._running]:
             self._close(one)
 
-    def _started(self, environment: Mapping[str, str]) -> _Running:
-        wanted = _alike(environment)
+    def _started(self, wanted: _Environment, environment: Mapping[str, str]) -> _Running:
         running = self._running.pop(wanted, None)
         if running is None:
             if len(self._running) == _MOST:

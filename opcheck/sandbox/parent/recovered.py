@@ -133,7 +133,7 @@ def left_off(error: OpcheckError, place: str, path: Path, *, unused: bool = Fals
         error: how the process ended.
         place: ``file:line`` where it stood in the user's code; "" where that is not known.
         path: the journal.
-        unused: whether that it was asked for nothing is an answer, too.
+        unused: whether a run that called nothing is an answer, too.
     """
     found = read_events(path)
     if found is None:

@@ -147,7 +147,7 @@ class Work(Generic[T]):
     def interrupted(self, signal: str = "") -> OpcheckError:
         """End the process because its user wants that; gives the error with what it did so far.
 
-        ``signal``: the name of what asked for it; "" for Ctrl-C.
+        ``signal``: the name of the signal that came; "" for Ctrl-C.
         """
         said = "interrupted by {signal} while {said}" if signal else "interrupted while {said}"
         what = Sentence(said, signal=signal, said=self._doing)
