@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from opcheck.db.reading import Citations
+from opcheck.db.reading import Citations, LateMapping
 from opcheck.db.versions import major_minor
 from opcheck.lang.sentence import from_data
 from opcheck.model.launches import SourceBuilder, TritonCompiler, TritonOperation
@@ -52,7 +52,7 @@ def _compiler(
     return TritonCompiler(
         package=compiler.get("package", ""),
         evidence=cited.all(compiler["at"], method),
-        operations=dict(_operations(compiler, languages, cited)),
+        operations=LateMapping(lambda: dict(_operations(compiler, languages, cited))),
         without=dict(_without(compiler, target, cited)),
         computed=frozenset(
             dtype for dtype, said in compiler.get("without", {}).items() if said.get("named")
