@@ -15,6 +15,8 @@ DOUBTED = "document-contradicts-registration"
 """Code of a use that one document denies, where a kernel is registered and nothing else speaks."""
 OVERRULED = "document-overruled"
 """Code of a use that one document denies and a second source lists."""
+NO_DTYPE = "dtype-not-supported"
+"""Code of a use with a dtype that the vendor's documents leave out, or that its code refuses."""
 
 
 SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})

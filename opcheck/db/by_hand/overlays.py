@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opcheck.db.conditions import DOCUMENTED, RANK
+from opcheck.db.conditions import RANK
 from opcheck.db.contradictions import of_document
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
@@ -29,7 +29,7 @@ from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.db.versions import covers
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import DOUBTED, OVERRULED
+from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
@@ -190,9 +190,9 @@ def _register(
 
 def _withdraw(data: dict[str, Any], said: Said) -> None:
     data["conditions"] = lines(list(_without(data["conditions"], said)))
-    if said["code"] in (DOCUMENTED, DOUBTED, OVERRULED):
+    if said["code"] in (NO_DTYPE, DOUBTED, OVERRULED):
         data["documented"] = list(_without(data.get("documented", ()), said))
-    if said["code"] in (DOCUMENTED, DOUBTED, RANK):
+    if said["code"] in (NO_DTYPE, DOUBTED, RANK):
         data["refusals"] = list(_without(data.get("refusals", ()), said))
 
 
@@ -243,7 +243,7 @@ def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
 
 
 def _code(said: Said) -> str:
-    code: str = said.get("code", RANK if "most" in said else DOCUMENTED)
+    code: str = said.get("code", RANK if "most" in said else NO_DTYPE)
     return code
 
 
