@@ -6,7 +6,7 @@ from opcheck.db.store import Database
 from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED, Condition, SupportMatrix
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Composite, Node
-from opcheck.model.verdict import Evidence, Method, Verdict
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.lang.told import in_chinese
@@ -17,10 +17,10 @@ HALF = {"self": made.tensor("bfloat16")}
 PAGE = Evidence(Method.DOCUMENTED, "vendor/kernels", "part.md", 9)
 DOUBT = made.condition(Verdict.UNKNOWN, made.dtype("bfloat16"), code=DOUBTED)
 LISTS = Condition(
-    OVERRULED, Verdict.NATIVE, "", made.Confidence.MEDIUM, (made.dtype("bfloat16"),), (PAGE,)
+    OVERRULED, Verdict.NATIVE, "", Confidence.MEDIUM, (made.dtype("bfloat16"),), (PAGE,)
 )
 DENIES_OTHERS = Condition(
-    NO_DTYPE, Verdict.UNSUPPORTED, "", made.Confidence.MEDIUM, (made.dtype("int64"),), (PAGE,)
+    NO_DTYPE, Verdict.UNSUPPORTED, "", Confidence.MEDIUM, (made.dtype("int64"),), (PAGE,)
 )
 
 
