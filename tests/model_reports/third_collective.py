@@ -72,8 +72,8 @@ REPORTS = (
     ),
     ModelReport(
         "XLA: sent to one", "pytorch/xla#9373",
-        "send raises NotImplementedError, until it is a collective_permute since June 2025",
-        {"google-tpu-v5e@r2.7": Met.REFUSED, "google-tpu-v5e@r2.8": Met.WORKS},
+        "send raises NotImplementedError until a change of June 2025, which came with 2.9",
+        {"google-tpu-v5e@r2.7": Met.REFUSED, "google-tpu-v5e@r2.9": Met.WORKS},
         python(step("dist.send(x, 1); return x", FLOAT)), ("c10d::send",),
     ),
     ModelReport(

@@ -278,7 +278,10 @@ TRITON_FILE = Record(
                     "operations": MapOf(
                         Record(
                             {"at": CITATIONS},
-                            {"dtypes": TEXTS, "refuses": TEXTS, "texts": MapOf(TEXTS)},
+                            {
+                                "dtypes": TEXTS, "refuses": TEXTS, "texts": MapOf(TEXTS),
+                                "chips": TEXTS, "torch": VERSIONS, "method": METHOD,
+                            },
                         )
                     )
                 },
