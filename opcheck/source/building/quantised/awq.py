@@ -11,17 +11,20 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
+from opcheck.source.building.quantised.awq_gemv import LAYERS
 from opcheck.source.building.quantised.method import Method, one_of
 
 _BITS = 4
 _GROUP = 128
 _LAYOUTS = ("gemm", "gemv", "gemv_fast", "llm-awq")
+_BY_LAYOUT = ("llm-awq",)
+"""Words for a backend that name a layout instead (line 846)."""
 _WORD = 8
 """Weights of four bits in an integer of 32."""
 
 
 class AWQ(Method):
-    """Four bits in the layout that is called GEMM."""
+    """Four bits in the layout that is called GEMM, and in those for one row at a time."""
 
     name = "awq"
     library = "gptqmodel"
@@ -29,14 +32,18 @@ class AWQ(Method):
     whole = layers.WHOLE
 
     def models(self, model: nn.Module) -> bool:
-        """The usual layout, of those that transformers knows (quantization_config.py line 851)."""
-        layout = self.setting("version") or self.setting("format") or _LAYOUTS[0]
-        one_of("version", str(layout).lower(), _LAYOUTS)
+        """Layouts that transformers knows (quantization_config.py line 851)."""
         return (
-            layers.chosen_by_device(self.setting("backend"))
-            and str(layout).lower() == _LAYOUTS[0]
+            layers.chosen_by_device(self.setting("backend"), *_BY_LAYOUT)
+            and self._layout() in (_LAYOUTS[0], *LAYERS)
             and self.setting("bits", _BITS) == _BITS
         )
+
+    def _layout(self) -> str:
+        if str(self.setting("backend")).lower() == _LAYOUTS[-1]:
+            return _LAYOUTS[-1]
+        layout = self.setting("version") or self.setting("format") or _LAYOUTS[0]
+        return one_of("version", str(layout).lower(), _LAYOUTS)
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what transformers keeps by itself."""
@@ -70,4 +77,7 @@ class AWQ(Method):
                     text_value=size, columns=columns,
                 )
             )  # fmt: skip
+        layer = LAYERS.get(self._layout())
+        if layer is not None:
+            return layer(rows, columns, bias, size)
         return layers.AWQLinear(rows, columns, bias, _BITS, size)

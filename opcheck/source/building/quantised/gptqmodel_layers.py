@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.lang.sentence import Sentence
+from opcheck.source.building.quantised.gptqmodel_three_bits import three_bit_linear
 
 _ops = torch.ops.gptqmodel
 WHOLE = Sentence(
@@ -25,9 +26,9 @@ WHOLE = Sentence(
 _BY_DEVICE = ("auto", "auto_trainable", "autoawq")
 
 
-def chosen_by_device(backend: Any) -> bool:
+def chosen_by_device(backend: Any, *others: str) -> bool:
     """Whether GPTQModel takes the first kernel that says it can, and not one that is named."""
-    return backend is None or str(backend).lower() in _BY_DEVICE
+    return backend is None or str(backend).lower() in (*_BY_DEVICE, *others)
 
 
 _WORD = 32
@@ -121,6 +122,7 @@ def _counted(beside: Tensor, end: int, step: int, dtype: torch.dtype) -> Tensor:
 KERNELS: Mapping[str, Callable[..., Any]] = {
     "gptqmodel::awq_linear": _awq_linear,
     "gptqmodel::gptq_linear": _gptq_linear,
+    "gptqmodel::gptq_three_bit_linear": three_bit_linear,
 }
 """Operator -> what runs on every device."""
 
