@@ -57,27 +57,34 @@ class AWQ(Method):
         """One of GPTQModel's."""
         bias: Any = linear.bias
         size = self.setting("group_size", _GROUP)
-        if not isinstance(size, int) or (size != -1 and size <= 0):
-            raise SourceError(
-                Sentence(
-                    "group_size is {text_value}, want -1 or a positive integer", text_value=size
-                )
-            )
-        if rows % _WORD:
-            raise SourceError(
-                Sentence(
-                    "a layer gives {columns} features, and AWQ packs {figure} of them in a word",
-                    columns=rows, figure=_WORD,
-                )
-            )  # fmt: skip
-        if columns % (columns if size == -1 else size):
-            raise SourceError(
-                Sentence(
-                    "group_size is {text_value}, which does not divide {columns} features",
-                    text_value=size, columns=columns,
-                )
-            )  # fmt: skip
+        check_sizes(rows, columns, size)
         layer = LAYERS.get(self._layout())
         if layer is not None:
             return layer(rows, columns, bias, size)
         return layers.AWQLinear(rows, columns, bias, _BITS, size)
+
+
+def check_sizes(rows: int, columns: int, size: Any) -> None:
+    """Refuse a layer whose features do not fill words and groups.
+
+    Raises:
+        SourceError: they do not.
+    """
+    if not isinstance(size, int) or (size != -1 and size <= 0):
+        raise SourceError(
+            Sentence("group_size is {text_value}, want -1 or a positive integer", text_value=size)
+        )
+    if rows % _WORD:
+        raise SourceError(
+            Sentence(
+                "a layer gives {columns} features, and AWQ packs {figure} of them in a word",
+                columns=rows, figure=_WORD,
+            )
+        )  # fmt: skip
+    if columns % (columns if size == -1 else size):
+        raise SourceError(
+            Sentence(
+                "group_size is {text_value}, which does not divide {columns} features",
+                text_value=size, columns=columns,
+            )
+        )  # fmt: skip

@@ -78,7 +78,8 @@ class AWQGemvFastLinear(nn.Module):
             self.out_features, self.group,
         )  # fmt: skip
         out = out if given == torch.float16 else out.to(given)
-        return out if self.bias is None else out + self.bias
+        bias: Any = self.bias
+        return out if bias is None else out + bias
 
 
 class LLMAWQLinear(AWQGemvFastLinear):

@@ -76,7 +76,7 @@ def _gptq_linear(
     return out
 
 
-def _awq_linear(
+def awq_linear(
     x: Tensor,
     qweight: Tensor,
     qzeros: Tensor,
@@ -120,7 +120,7 @@ def _counted(beside: Tensor, end: int, step: int, dtype: torch.dtype) -> Tensor:
 
 
 KERNELS: Mapping[str, Callable[..., Any]] = {
-    "gptqmodel::awq_linear": _awq_linear,
+    "gptqmodel::awq_linear": awq_linear,
     "gptqmodel::gptq_linear": _gptq_linear,
     "gptqmodel::gptq_three_bit_linear": three_bit_linear,
 }
@@ -171,8 +171,11 @@ class AWQLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply rows of ``x``."""
+        return self.multiply(x.reshape(-1, x.shape[-1])).reshape(*x.shape[:-1], self.out_features)
+
+    def multiply(self, x: Tensor) -> Tensor:
+        """Multiply a matrix."""
         out: Tensor = _ops.awq_linear(
-            x.reshape(-1, x.shape[-1]), self.qweight, self.qzeros, self.scales, self.bits,
-            self.group, self.bias,
-        )  # fmt: skip
-        return out.reshape(*x.shape[:-1], self.out_features)
+            x, self.qweight, self.qzeros, self.scales, self.bits, self.group, self.bias
+        )
+        return out

@@ -5,6 +5,7 @@ device has TorchLinear, nn_modules/qlinear/torch.py line 114. The unpacking: ``d
 nn_modules/qlinear/__init__.py line 976. On Ascend it divides where it shifts elsewhere.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,7 +16,9 @@ from opcheck.lang.sentence import Sentence
 
 _BLOCK, _WORDS, _EACH = 32, 3, 12
 """Weights that share words, how many words, and the shifts of each."""
-_SHIFTS = (
+Shift = Callable[[Tensor, Any], Tensor]
+"""What shifts the bits of integers."""
+SHIFTS = (
     (0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0),
     (0, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31),
     (0, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0),
@@ -40,27 +43,31 @@ def _left(values: Tensor, by: int) -> Tensor:
     return (values.to(torch.int64) * (1 << by)).to(values.dtype)
 
 
-def _zeros(packed: Tensor, shifts: Tensor, scales: Tensor) -> Tensor:
+def zeros_of(
+    packed: Tensor, shifts: Tensor, scales: Tensor, right: Shift = _right, left: Shift = _left
+) -> Tensor:
     """Zeros of each group, along the features that go out."""
     rows, words = packed.shape
     found = packed.reshape(rows, words // _WORDS, _WORDS, 1).expand(-1, -1, -1, _EACH)
-    found = _right(found, shifts.view(1, 1, _WORDS, _EACH))
+    found = right(found, shifts.view(1, 1, _WORDS, _EACH))
     for word, place, own, by, rest in _SPLIT:
-        whole = (found[:, :, word, place] & own) | (_left(found[:, :, word + 1, 0], by) & rest)
+        whole = (found[:, :, word, place] & own) | (left(found[:, :, word + 1, 0], by) & rest)
         found[:, :, word, place] = whole
     found = found & _LOW
     parts = found[:, :, 0, :11], found[:, :, 1, 1:12], found[:, :, 2, 1:11]
     return torch.cat(parts, dim=2).reshape(scales.shape)
 
 
-def _weights(packed: Tensor, shifts: Tensor) -> Tensor:
+def weights_of(
+    packed: Tensor, shifts: Tensor, right: Shift = _right, left: Shift = _left
+) -> Tensor:
     """Weights, along the features that come in."""
     words, columns = packed.shape
     found = packed.reshape(words // _WORDS, _WORDS, 1, columns).expand(-1, -1, _EACH, -1)
-    found = _right(found, shifts.view(1, _WORDS, _EACH, 1)) & _LOW
+    found = right(found, shifts.view(1, _WORDS, _EACH, 1)) & _LOW
     for word, place, own, by, rest in _SPLIT:
         found[:, word, place] = (found[:, word, place] & own) | (
-            _left(found[:, word + 1, 0], by) & rest
+            left(found[:, word + 1, 0], by) & rest
         )
     found = found & _LOW
     found = torch.cat((found[:, 0, :11], found[:, 1, 1:12], found[:, 2, 1:11]), dim=1)
@@ -77,7 +84,7 @@ def three_bit_linear(
     bias: Tensor | None = None,
 ) -> Tensor:
     """What runs on every device: weights by the group that each row is of, then the product."""
-    zeros, weight = _zeros(qzeros, shifts, scales), _weights(qweight, shifts)
+    zeros, weight = zeros_of(qzeros, shifts, scales), weights_of(qweight, shifts)
     whole = scales[g_idx.long()] * (weight - zeros[g_idx.long()])
     if whole.dtype != x.dtype:
         whole = whole.to(x.dtype)
@@ -111,7 +118,7 @@ class ThreeBitLinear(nn.Module):
         self.register_buffer("g_idx", torch.zeros(columns, dtype=torch.int32))
         made = None if bias is None else torch.zeros(rows, dtype=torch.float16)
         self.register_buffer("bias", made)
-        shifts = torch.tensor(_SHIFTS, dtype=torch.int32)
+        shifts = torch.tensor(SHIFTS, dtype=torch.int32)
         self.register_buffer("shifts", shifts, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
