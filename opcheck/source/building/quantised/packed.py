@@ -127,10 +127,13 @@ def _prepared(kind: type[Method], libraries: Libraries | None) -> bool:
 
 def _prepare_others(kind: type[Method], libraries: Libraries | None) -> None:
     """Define operators that the method calls beside those of its library."""
-    for name in kind.others if libraries is not None else ():
-        schema = libraries(name) if libraries is not None else None
+    for name in kind.others:
+        schema = None if libraries is None else libraries(name)
         if schema is not None:
             register(schema)
+    if kind.others and libraries is not None:
+        for op, kernel in kind.defaults.items():
+            _default(op, kernel)
 
 
 def _default(op: str, kernel: Any) -> None:
