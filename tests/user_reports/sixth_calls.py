@@ -97,8 +97,8 @@ ROWS = torch.linspace(-1, 1, 16 * 62 * 128, dtype=BRAIN).view(1, 62, 16, 128)
 KEYS = torch.linspace(-1, 1, 16 * 16 * 128, dtype=HALF).view(1, 16, 16, 128)
 
 
-def _sampled(image: Tensor) -> Tensor:
-    return F.grid_sample(image, torch.zeros(1, 4, 4, 2), align_corners=False)
+def _sampled(image: Tensor, grid: Tensor) -> Tensor:
+    return F.grid_sample(image, grid, align_corners=False)
 
 
 def _one_token(query: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
@@ -134,14 +134,15 @@ REPORTS = (
         "Max: grid_sampler_2d", "intel/torch-xpu-ops#396", 14,
         "`grid_sampler_2d` and its gradient get kernels in June 2024",
         f"{MAX}@2.5.1", Met.WORKS, Because.NO_KERNEL,
-        Learned(_sampled, IMAGE), (),
+        Learned(_sampled, IMAGE), (torch.zeros(1, 4, 4, 2),),
         ("aten::grid_sampler_2d", "aten::grid_sampler_2d_backward"), training=True,
     ),
     Report(
         "MPS: gradients of a sampled image", "roboflow/rf-detr#821", 14,
         "the gradient of `grid_sample` falls back to the CPU in a detector's attention",
         f"{APPLE}@2.10.0", Met.ON_THE_HOST, Because.NO_KERNEL,
-        Learned(_sampled, IMAGE), (), ("aten::grid_sampler_2d_backward",), training=True,
+        Learned(_sampled, IMAGE), (torch.zeros(1, 4, 4, 2),),
+        ("aten::grid_sampler_2d_backward",), training=True,
     ),
     Report(
         "Max: softshrink of NaN", "intel/torch-xpu-ops#1139", 16,
