@@ -1,7 +1,8 @@
 """What users met, by searches for a symptom: the words of an error, a wrong value, a crash.
 
 Two threads are left out though they name a call: counts that need 17 GB of memory, and a converter
-that fails for a size that varies, neither of which a small program can show.
+that fails for a size that varies, neither of which a small program can show. One was a report until
+the branches of Intel's kernels were read: what it tells of `max_unpool2d` came and went before 2.14.
 """
 
 import torch
@@ -98,11 +99,6 @@ def _large_planes(one: Tensor) -> Tensor:
     return found
 
 
-def _put_back(x: Tensor) -> Tensor:
-    values, places = F.max_pool2d(x, 2, return_indices=True)
-    return F.max_unpool2d(values, places, (2, 2))
-
-
 REPORTS = (
     Report(
         "Max: products of nested tensors", "intel/torch-xpu-ops#2420", 7,
@@ -155,13 +151,6 @@ REPORTS = (
         "gradients of adaptive pooling are wrong where offsets are large",
         f"{MAX}@2.13.0", Met.WRONG, Because.SHAPE,
         _large_planes, (torch.ones(1).half(),), ("aten::_adaptive_avg_pool2d_backward",),
-    ),
-    Report(
-        "Max: max_unpool2d", "intel/torch-xpu-ops#5085", 23,
-        "a pointer is advanced again and again, until a fix that 2.14 has",
-        f"{MAX}@2.13.0", Met.WRONG, Because.OTHER,
-        _put_back, (torch.ones(2, 64, 32, 32),), ("aten::max_unpool2d",),
-        mended={f"{MAX}@2.14.1": Met.WORKS},
     ),
     Report(
         "MPS: baddbmm of nothing", "pytorch/pytorch#188808", 27,
@@ -226,6 +215,7 @@ _LEFT_OUT = {
         vllm-project/vllm-ascend#5044
     """,
     Why.NO_TARGET: """
+        intel/torch-xpu-ops#5085
         AGI-Edgerunners/LLM-Adapters#19 Ekko-zn/AIGCDetectBenchmark#9 winninghealth/WiNGPT2#4
         omriav/blended-diffusion#14 ultralytics/yolov5#830 nomic-ai/gpt4all#450
         lm-sys/FastChat#3153 arcee-ai/mergekit#175 vgel/repeng#30 datvuthanh/HybridNets#28
