@@ -2,7 +2,7 @@
 
 Two threads are left out though they name a call: counts that need 17 GB of memory, and a converter
 that fails for a size that varies, neither of which a small program can show. One was a report until
-the branches of Intel's kernels were read: what it tells of `max_unpool2d` came and went before 2.14.
+the branches of Intel's kernels were read: what it tells of `max_unpool2d` was mended before 2.14.
 """
 
 import torch
