@@ -34,6 +34,10 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a depthwise convolution of half": (
         node("aten::conv1d", input=ROWS, weight=TAPS, groups=768), {"cuda-depthwise-conv1d-half"},
     ),
+    "windows of a signal": (
+        node("aten::unfold", self=dense(8), dimension=0, size=2, step=2), {"tpu-views-refused"},
+    ),
+    "a signal seen otherwise": (node("aten::view", self=dense(8), size=(2, 4)), set()),
     "a convolution of one group of half": (
         node("aten::conv1d", input=ROWS, weight=dense(8, 768, 31, dtype="float16")), set(),
     ),
