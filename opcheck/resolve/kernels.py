@@ -1,5 +1,7 @@
 """Whether the target's torch has an overload, and whether device or host have a kernel for it."""
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
@@ -36,6 +38,22 @@ def earlier(matrix: SupportMatrix, op: OpName) -> Earlier | None:
     older = seen is not None and torch < number(seen[0])
     older = older or (without is not None and torch <= number(without.last))
     return matrix.earlier.get(str(op)) if older else None
+
+
+def called_instead(said: Earlier, called: Collection[str], matrix: SupportMatrix) -> frozenset[str]:
+    """Those of the calls of a composite that an older torch made in its place, or none.
+
+    A trace of training shows no implicit composite: what it runs as stands for it.
+    """
+    found: set[str] = set()
+    for ask in said.asks:
+        known = None if ask in called else matrix.inherited.get(ask)
+        implicit = known is not None and known.composite is Composite.IMPLICIT
+        shown = set(known.parts or ()) if known is not None and implicit else {ask}
+        if shown.isdisjoint(called):
+            return frozenset()
+        found |= shown.intersection(called)
+    return frozenset(found)
 
 
 def whole(node: Node, matrix: SupportMatrix) -> Node | None:

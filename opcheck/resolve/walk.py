@@ -236,9 +236,11 @@ class Walk:
 
     def _in_older_torch(self, node: Node, absent: str) -> Step:
         """What the target's torch calls instead of what it does not have."""
-        said = earlier(self.matrix, node.op)
-        parts = [part for part in self.parts(node) if said and str(part[0].op) in said.asks]
-        if said is None or not {str(part.op) for part, _, _ in parts}.issuperset(said.asks):
+        said, every = earlier(self.matrix, node.op), self.parts(node)
+        called = {str(part.op) for part, _, _ in every}
+        instead = kernels.called_instead(said, called, self.matrix) if said else frozenset()
+        parts = [part for part in every if str(part[0].op) in instead]
+        if said is None or not parts:
             unknown = Resolution(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
             return Step("composite: nobody has said what it runs as there", unknown)
         resolution = self._made_of(node, parts)

@@ -42,6 +42,7 @@ from tests.db import (
     network_uses,
     npu_uses,
     offset_uses,
+    report_uses,
     rocm_uses,
     tensorrt_uses,
     tpu_uses,
@@ -468,6 +469,7 @@ GROUPS = (
     npu_uses.USES,
     mps_thread_uses.USES,
     unbounded_uses.USES,
+    report_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

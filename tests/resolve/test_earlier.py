@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.model.matrix import Earlier, SupportMatrix, Whole
+from opcheck.model.matrix import Earlier, Inherited, SupportMatrix, Whole
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.resolution import NO_KERNEL_ANYWHERE as NOWHERE
@@ -39,6 +39,31 @@ def test_what_the_older_torch_called_counts_alone() -> None:
     assert found.leaves == {PLAIN}
     assert found.text == f"runs as {PLAIN}, native: in torch 2.9, attention took a plain softmax"
     assert found.evidence[0] == READ
+
+
+LEAF, CAST = "aten::_softmax", "aten::to.dtype_layout"
+TRAINED = (
+    made.node(LEAF),
+    made.node(OTHER),
+    made.node(SAFE, 0, 1, composite=Composite.EXPLICIT),
+)
+
+
+def knowing(composite: Composite) -> SupportMatrix:
+    """A target with the leaf alone, which knows what the plain one runs as."""
+    plain = Inherited(composite, cpu_kernel=True, parts=(LEAF, CAST))
+    return replace(matrix(LEAF), inherited={PLAIN: plain})
+
+
+def test_what_a_composite_ends_in_stands_for_it_in_training() -> None:
+    found = resolution(knowing(Composite.IMPLICIT), TRAINED)
+    assert (found.verdict, set(found.leaves)) == (Verdict.DECOMPOSED, {LEAF})
+    assert found.text == f"runs as {LEAF}, native: in torch 2.9, attention took a plain softmax"
+
+
+def test_what_an_explicit_composite_runs_as_does_not_stand_for_it() -> None:
+    found = resolution(knowing(Composite.EXPLICIT), TRAINED)
+    assert (found.verdict, found.code) == (Verdict.UNKNOWN, "not-in-target-torch")
 
 
 def test_what_is_made_of_it_says_so_too() -> None:

@@ -26,13 +26,15 @@ ROOMS = tuple(
         "fourth_intel", "fourth_west", "fourth_apple", "fourth_east",
         "fourth_kernels", "fourth_more", "fourth_rest",
         "fifth_apple", "fifth_west", "fifth_intel", "fifth_graph",
+        "sixth_symptoms", "sixth_calls",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
 LEFT_OUT: tuple[LeftOut, ...] = tuple(left for room in ROOMS for left in room.LEFT_OUT)
 LARGE = frozenset(
     {"ROCm: LSTM of large batches", "CUDA: arange beyond 2**32",
-     "CUDA: randint of 2**31 - 2 elements", "CUDA: a video enlarged beyond 2**31 elements"}
+     "CUDA: randint of 2**31 - 2 elements", "CUDA: a video enlarged beyond 2**31 elements",
+     "Max: gradients of means of 2**31 elements"}
 )  # fmt: skip
 """Programs of billions of elements: seconds and gigabytes, where shapes show that they run."""
 
