@@ -146,7 +146,10 @@ QKV = tensor("bfloat16", 1, 8, 128, 64)
 SMALLER, IMAGE = "aten::_upsample_bilinear2d_aa", tensor("float32", 1, 3, 224, 224)
 WIDE = tensor("float16", 1, 8, 128, 512)
 FLASH = "aten::_scaled_dot_product_flash_attention"
-FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), tensor("float8_e5m2", 16, 16)
+FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), TensorMeta("float8_e5m2", (16, 16), (1, 16))
+E5M2_ROWS = tensor("float8_e5m2", 16, 16)
+FP8_WIDE = TensorMeta("float8_e4m3fn", (16, 24), (1, 16))
+OFFSETS = tensor("int32", 2)
 DTYPE = {"dtype-not-supported": Verdict.UNSUPPORTED}
 DOUBTED = {"document-contradicts-registration": Verdict.UNKNOWN}
 CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
@@ -180,7 +183,7 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-a100", use("aten::_scaled_mm", self=FP8), CHIP),
         ("nvidia-orin", use("aten::_scaled_mm", self=FP8), CHIP),
         ("nvidia-rtx4090", use("aten::_scaled_mm", self=FP8), {}),
-        ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8), CHIP),
+        ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
         ("nvidia-h100", use("aten::_sparse_semi_structured_mm"), CHIP),
         ("nvidia-a100", use("aten::miopen_convolution"), BUILD),
         ("amd-mi300x", use("aten::cudnn_convolution"), BUILD),
@@ -235,9 +238,8 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-a100", use("aten::_int_mm", self=tensor("int8", 17, 9)), SIZE),
         ("amd-mi300x", use("aten::_int_mm", self=tensor("int8", 1, 8)), SIZE),
         ("hygon-z100", use("aten::_int_mm", self=tensor("int8", 1, 8)), SIZE),
-        ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=tensor("float8_e4m3fn", 16, 24)),
-         SIZE),
-        ("nvidia-h100", use("aten::_scaled_mm", self=E5M2, mat2=E5M2), DTYPE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=FP8_WIDE), SIZE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=E5M2_ROWS, mat2=E5M2), DTYPE),
         ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=E5M2), {}),
         ("hygon-z100", use(FLASH, query=QKV), {"not-published-for-chip": Verdict.UNKNOWN}),
         ("hygon-k100", use("aten::cudnn_convolution"), BUILD),
