@@ -6,7 +6,8 @@ from tests.db.uses_on_accelerators import permuted
 
 Pair = tuple[str, str, dict[str, Value], dict[str, Value]]
 """Chip, overload, the arguments of a call that is refused, and of one that is not."""
-A100, H100, T4, MI300X = "nvidia-a100", "nvidia-h100", "nvidia-t4", "amd-mi300x"
+A100, H100, T4 = "nvidia-a100", "nvidia-h100", "nvidia-t4"
+MI300X, RX7900XT = "amd-mi300x", "amd-rx7900xt"
 LARGE = 2**31
 
 
@@ -55,6 +56,10 @@ PRODUCTS: tuple[Pair, ...] = (
     (H100, "aten::_scaled_mm", {**SCALED, "self": columns("float8_e4m3fn", 16, 32)}, SCALED),
     (H100, "aten::_scaled_mm", {**SCALED, "bias": BIAS, "out_dtype": "float32"},
      {**SCALED, "out_dtype": "float32"}),
+    (H100, "aten::_scaled_mm",
+     {**SCALED, "mat2": columns("float8_e5m2", 32, 16), "scale_a": dense(16, 1),
+      "out_dtype": "bfloat16"},
+     {**SCALED, "mat2": columns("float8_e5m2", 32, 16), "out_dtype": "bfloat16"}),
     (H100, "aten::_scaled_mm", {**SCALED, "bias": dense(16)}, {**SCALED, "bias": BIAS}),
     (H100, "aten::_scaled_mm", {**SCALED, "bias": half(16), "out_dtype": "bfloat16"},
      {**SCALED, "bias": half(16), "out_dtype": "float16"}),
@@ -130,6 +135,7 @@ VALUES: tuple[Pair, ...] = (
     (A100, "aten::_embedding_bag_dense_backward", SAMPLES, {**SAMPLES, "mode": 0}),
     (A100, "aten::_embedding_bag_per_sample_weights_backward", SAMPLES,
      {**SAMPLES, "grad": half(4, 8)}),
+    (MI300X, "aten::silu_backward", {"self": dense(8, dtype="complex64")}, {"self": brain(8)}),
     (A100, "aten::randperm", {"return": brain(8)}, {"return": half(8)}),
     (A100, "aten::range.step", {"return": brain(8)}, {"return": half(8)}),
     (A100, "aten::addcmul", {"self": dense(8), "tensor1": TensorMeta("float32", (), (), host=True)},
@@ -145,6 +151,7 @@ APPLIED = "aten::_sparse_semi_structured_apply"
 TWO_OF_FOUR: tuple[Pair, ...] = (
     (A100, "aten::_mixed_dtypes_linear", {**MIXED, "input": dense(4, 64)}, MIXED),
     (H100, "aten::_mixed_dtypes_linear", MIXED, {}),
+    (MI300X, "aten::_mixed_dtypes_linear", MIXED, {}),
     (A100, "aten::_mixed_dtypes_linear", {**MIXED, "scale": half(64, 1)}, MIXED),
     (A100, "aten::_mixed_dtypes_linear", {**MIXED, "input": every_second(4, 64)}, MIXED),
     (A100, "aten::_mixed_dtypes_linear", {**MIXED, "weight": bytes_(32, 64)}, MIXED),
@@ -154,6 +161,11 @@ TWO_OF_FOUR: tuple[Pair, ...] = (
     (A100, "aten::_sparse_semi_structured_linear", {**LINEAR, "bias": half(32, 1)},
      {**LINEAR, "bias": half(32)}),
     (A100, "aten::_sparse_semi_structured_linear", {**LINEAR, "out_dtype": "float32"}, LINEAR),
+    (A100, "aten::_sparse_semi_structured_linear", {**LINEAR, "activation": "gelu"},
+     {**LINEAR, "activation": "silu"}),
+    (A100, "aten::_sparse_semi_structured_linear", {**LINEAR, "weight": every_second(32, 32)},
+     {**LINEAR, "weight": columns("float16", 32, 32)}),
+    (A100, "aten::_sparse_semi_structured_mm", {**SPARSE, "mat2": every_second(64, 32)}, SPARSE),
     (A100, "aten::_sparse_semi_structured_mm", {**SPARSE, "mat1": brain(32, 32)}, SPARSE),
     (A100, "aten::_sparse_semi_structured_mm", {**SPARSE, "mat1": half(2, 32, 32)}, SPARSE),
     (A100, TO_SPARSE, {"dense": half(1, 32, 32)}, {"dense": half(32, 32)}),
@@ -199,6 +211,7 @@ QUANTIZED: tuple[Pair, ...] = (
     (A100, PACKED, {**INT4, "mat2": dense(8, 1, 32, 4, dtype="int64")}, INT4),
     (A100, PACKED, {**INT4, "mat2": short(8, 1, 16, 4)}, INT4),
     (A100, PACKED, {**INT4, "qGroupSize": 16}, INT4),
+    (RX7900XT, PACK, WEIGHT, {}),
     (A100, PACK, {**WEIGHT, "self": bytes_(64)}, WEIGHT),
     (A100, PACK, {**WEIGHT, "self": short(64, 64)}, WEIGHT),
     (A100, PACK, {**WEIGHT, "self": columns("uint8", 64, 64)}, WEIGHT),
