@@ -150,6 +150,7 @@ FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), TensorMeta("float8_e5m2", (16, 16),
 E5M2_ROWS = tensor("float8_e5m2", 16, 16)
 FP8_WIDE = TensorMeta("float8_e4m3fn", (16, 24), (1, 16))
 OFFSETS = tensor("int32", 2)
+DRAWN: dict[str, Value] = {"self": tensor("bfloat16", 8), "replacement": True}
 DTYPE = {"dtype-not-supported": Verdict.UNSUPPORTED}
 DOUBTED = {"document-contradicts-registration": Verdict.UNKNOWN}
 CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
@@ -259,6 +260,15 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
          SIZE),
         ("nvidia-t4@2.4.1", use(SMALLER, self=IMAGE, output_size=(4, 4), align_corners=False), {}),
         ("nvidia-h100", use("aten::_conv_depthwise2d", self=tensor("float16", 2**10, 2**20)), {}),
+        ("nvidia-a100@2.1.2", use("aten::_weight_norm", v=tensor("bfloat16", 8, 8)), DTYPE),
+        ("nvidia-a100@2.2.2", use("aten::_weight_norm", v=tensor("bfloat16", 8, 8)), {}),
+        ("amd-mi250@2.2.2", use("aten::binomial", count=tensor("bfloat16", 8)), DTYPE),
+        ("nvidia-a100@2.3.1", use("aten::binomial", count=tensor("bfloat16", 8)), {}),
+        ("nvidia-a100@2.2.2", use("aten::multinomial", **DRAWN, num_samples=2), DTYPE),
+        ("nvidia-a100@2.2.2", use("aten::multinomial", **DRAWN, num_samples=1), {}),
+        ("nvidia-a100@2.0.1", use("aten::conv_depthwise3d", self=tensor("bfloat16", 8)), DTYPE),
+        ("nvidia-a100@2.0.1", use("aten::median", self=tensor("bfloat16", 8)), DTYPE),
+        ("nvidia-a100@2.0.1", use("aten::median", self=tensor("float16", 8)), {}),
     ],
 )  # fmt: skip
 def test_conditions_bite_where_the_sources_say_so(
