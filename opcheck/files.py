@@ -15,6 +15,7 @@ MOST_REPORT_BYTES = 1 << 26
 """Of a report, a baseline or an emulation in JSON: one on every target has some megabytes."""
 
 _CHUNK = 1 << 20
+_LEAST = 1 << 12
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_CLOEXEC", 0)
@@ -34,14 +35,18 @@ def open_regular(path: Path | str, limit: int) -> io.BufferedReader:
     Raises:
         OSError: it cannot be; ``strerror`` says why, whatever the reason is.
     """
+    return os.fdopen(_opened(path, limit), "rb")
+
+
+def _opened(path: Path | str, limit: int) -> int:
     require_regular(path, limit)  # opening a device may already do something to it
     descriptor = os.open(path, _FLAGS)
     try:
         _require(os.fstat(descriptor), path, limit)
-        return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
         raise
+    return descriptor
 
 
 def read_bytes(path: Path | str, limit: int) -> bytes:
@@ -50,11 +55,24 @@ def read_bytes(path: Path | str, limit: int) -> bytes:
     Raises:
         OSError: it has more, or cannot be read; ``strerror`` says why.
     """
-    with open_regular(path, limit) as stream:
-        content = read_stream(stream, limit)
+    descriptor = _opened(path, limit)
+    try:
+        content = _content(descriptor, limit)
+    finally:
+        os.close(descriptor)
     if content is None:
         raise _too_large(path, limit)
     return content
+
+
+def _content(descriptor: int, limit: int) -> bytes | None:
+    """All of an open file; None where that is more than ``limit`` bytes. Most take two calls."""
+    parts, left, likely = list[bytes](), limit + 1, os.fstat(descriptor).st_size + 1
+    while left and (part := os.read(descriptor, min(left, max(likely, _LEAST)))):
+        parts.append(part)
+        left -= len(part)
+        likely -= len(part)
+    return b"".join(parts) if left else None
 
 
 def read_stream(stream: BinaryIO, limit: int) -> bytes | None:

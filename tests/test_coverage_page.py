@@ -53,8 +53,19 @@ def test_what_the_host_says_too_is_known_by_its_text() -> None:
 
 def test_checks_are_held_against_the_lines_that_conditions_cite() -> None:
     matrix = {
-        "sources": {"code": {"repo": "a/b"}, "other": {"repo": "c/d"}, "thread": {"repo": "a/b"}},
-        "conditions": [{"at": ["code:k.cpp:12", "thread"]}, {"at": ["other:k.cpp:30"]}, {}],
+        "sources": {
+            "code": {"repo": "a/b", "commit": "0123456789", "path": "k.cpp"},
+            "folder": {"repo": "a/b", "commit": "0123456789", "path": "src/"},
+            "older": {"repo": "a/b", "commit": "abcdef"},
+            "other": {"repo": "c/d"},
+            "thread": {"repo": "a/b"},
+        },
+        "conditions": [
+            {"at": ["code:k.cpp:12", "thread"]},
+            {"at": ["other:k.cpp:30"]},
+            {},
+            {"at": ["folder:x/k.cpp:7", "older:k.cpp:30"]},
+        ],
     }
     said = {
         "release": "1", "repo": "a/b", "commit": "0123456789",
@@ -62,8 +73,8 @@ def test_checks_are_held_against_the_lines_that_conditions_cite() -> None:
             "k.cpp": {"own": ["10-14", 20, 30, 32, "34-36", 38], "host": [40], "private": [50]}
         },
     }  # fmt: skip
-    lines = cited(matrix, "a/b")
-    assert lines == {"k.cpp": {12}}
+    lines = cited(matrix, "a/b", "0123456789")
+    assert lines == {"k.cpp": {12}, "src/x/k.cpp": {7}}
     read = Read(
         same={"k.cpp": (30,)},
         internal={"k.cpp": (34,)},

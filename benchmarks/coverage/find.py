@@ -20,7 +20,17 @@ _SOURCE = re.compile(r"\.(cpp|cc|cu|h|hpp|mm|mu)")
 _PRINTABLE = re.compile(rb"[\n\t\x20-\x7e]{6,}")
 _SHORTEST = 12
 """Letters of a text that is looked for; shorter ones stand anywhere."""
+_CUDA = (
+    "2.9.1", "pytorch/pytorch", "5811a8d7da873dd699ff6687092c225caffcf1bb",
+)  # fmt: skip
+_NATIVE = "aten/src/ATen/native"
+_HIPIFIED = (
+    f"{_NATIVE}/cuda", f"{_NATIVE}/nested/cuda", f"{_NATIVE}/quantized/cuda",
+    f"{_NATIVE}/sparse/cuda", f"{_NATIVE}/transformers/cuda",
+)  # fmt: skip
+"""What is compiled for CUDA, and by way of hipify for ROCm."""
 KERNELS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
+    "amd": (*_CUDA, (*_HIPIFIED, f"{_NATIVE}/miopen", f"{_NATIVE}/transformers/hip")),
     "ascend": (
         "26.1.0", "Ascend/op-plugin", "09024aa99e234be0456a41f02585f060389d488f",
         ("op_plugin/ops/opapi", "op_plugin/ops/aclops", "op_plugin/ops/atb"),
@@ -41,6 +51,7 @@ KERNELS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
         "2.7.1", "MooreThreads/torch_musa", "0bc05bff11712400fd53aa7dd8e68950a4c46647",
         ("torch_musa/csrc/aten/ops",),
     ),
+    "nvidia": (*_CUDA, (*_HIPIFIED, f"{_NATIVE}/cudnn", f"{_NATIVE}/quantized/cudnn")),
 }  # fmt: skip
 """Vendor -> release in the database, repository, its commit for it, and where kernels stand."""
 _PRIVATE = re.compile(r"_?npu_\w+|mlu_\w+|\w*(AllReduce|AllGather|AllToAll)\w*")

@@ -19,9 +19,11 @@ Written by `python -m benchmarks.coverage` (`make coverage`); do not edit.
 
 A registered kernel may still refuse a call: its code checks dtypes, sizes, layouts and values.
 This page counts those checks (`TORCH_CHECK`, `AT_ERROR`, `AT_DISPATCH_…`, `XLA_CHECK` and the
-like) in the code of each vendor whose kernels are public, at the commit of the newest release,
-and what the database makes of them, so that the next import can be chosen by what it would
-settle.
+like) in the code of each vendor whose kernels are public, at the commit of the newest release
+that could be had, and what the database makes of them, so that the next import can be chosen by
+what it would settle. NVIDIA's and AMD's kernels are PyTorch's own, of which 2.9.1 was read whole;
+which checks newer releases have is known by the texts in the wheel of 2.14.1, and which dtypes a
+newer kernel takes only where PyTorch's tests say it or that wheel was run.
 
 * *as on the host*: the host refuses the same call, so that no condition is wanted: PyTorch's
   library for the CPU has the same text, or reading found the same check in other words.
@@ -83,6 +85,8 @@ class Read(Struct, frozen=True, forbid_unknown_fields=True):
     """A condition from another source is about the same: ``aten::roll dtype``."""
     inexpressible: Mapping[str, Mapping[int, str]] = {}
     """No condition can say it; why."""
+    beside: str = ""
+    """Another file of the folder, of code that is this vendor's too."""
 
 
 class Vendor(Struct, frozen=True):
@@ -116,28 +120,61 @@ def vendors(database: Path) -> Iterator[Vendor]:
         matrix = _load(database / path.stem / f"{said['release']}.yaml")
         read = read_of(path.stem)
         _prove(read, matrix, path.stem)
-        yield counted(path.stem, said, cited(matrix, said["repo"]), read)
+        lines = cited(matrix, said["repo"], said["commit"])
+        yield counted(path.stem, said, lines, read)
     yield apple()
 
 
 def read_of(vendor: str) -> Read:
     """What reading the checks of a vendor found."""
     path = _READ / f"{vendor}.yaml"
-    return convert(_load(path) or {}, Read) if path.exists() else Read()
+    read = convert(_load(path) or {}, Read) if path.exists() else Read()
+    return _joined(read, read_of(read.beside)) if read.beside else read
+
+
+def _joined(one: Read, other: Read) -> Read:
+    """What both found; no line stands in both."""
+    return Read(
+        _lines(one.same, other.same),
+        _lines(one.internal, other.internal),
+        _named(one.covered, other.covered),
+        _named(one.inexpressible, other.inexpressible),
+    )
+
+
+def _lines(
+    one: Mapping[str, tuple[int, ...]], other: Mapping[str, tuple[int, ...]]
+) -> Mapping[str, tuple[int, ...]]:
+    return {path: one.get(path, ()) + other.get(path, ()) for path in {**one, **other}}
+
+
+def _named(
+    one: Mapping[str, Mapping[int, str]], other: Mapping[str, Mapping[int, str]]
+) -> Mapping[str, Mapping[int, str]]:
+    return {path: {**one.get(path, {}), **other.get(path, {})} for path in {**one, **other}}
 
 
 def _prove(read: Read, matrix: Mapping[str, Any], vendor: str) -> None:
     """A condition that is named for a check is there."""
     known = {
-        f"{op} {test['subject']}"
+        f"{op} {subject}"
         for condition in matrix.get("conditions", ())
         for op in condition["ops"]
-        for test in condition.get("tests", ())
+        for subject in _subjects(condition)
     }
     for path, named in read.covered.items():
         for line, condition in named.items():
             if condition not in known:
                 raise ValueError(f"{vendor}, {path}:{line}: there is no condition {condition!r}")
+
+
+def _subjects(condition: Mapping[str, Any]) -> Iterator[str]:
+    """What a condition is about: quantities of arguments, some chips, or every call."""
+    yield from (test["subject"] for test in condition.get("tests", ()))
+    if "chips" in condition:
+        yield "chips"
+    elif not condition.get("tests"):
+        yield "always"
 
 
 def apple() -> Vendor:
@@ -178,16 +215,24 @@ def counted(
     return Vendor(name, said["release"], f"{said['repo']}@{commit}", files, causes)
 
 
-def cited(matrix: Mapping[str, Any], repository: str) -> dict[str, set[int]]:
-    """File of a repository -> the lines of it that conditions of a release cite."""
+def cited(matrix: Mapping[str, Any], repository: str, commit: str) -> dict[str, set[int]]:
+    """File of a repository -> the lines of it, at a commit, that conditions of a release cite."""
     found: dict[str, set[int]] = {}
     for condition in matrix.get("conditions", ()):
         for at in condition.get("at", ()):
-            source, _, place = at.partition(":")
+            name, _, place = at.partition(":")
             path, _, line = place.rpartition(":")
-            if matrix["sources"][source]["repo"] == repository and line.isdigit() and path:
-                found.setdefault(path, set()).add(int(line))
+            source = matrix["sources"][name]
+            same = (source["repo"], source.get("commit")) == (repository, commit)
+            if same and line.isdigit() and path:
+                found.setdefault(_within(source, path), set()).add(int(line))
     return found
+
+
+def _within(source: Mapping[str, str], path: str) -> str:
+    """A file as its repository names it; of a source that is a folder, it is named from there."""
+    folder = source.get("path", "")
+    return f"{folder}{path}" if folder.endswith("/") else path
 
 
 def page(found: Iterable[Vendor]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from opcheck.db.reading import Citations
+from opcheck.db.reading import Citations, LazyMapping
 from opcheck.model.matrix import Collective, Reduction, Transfers
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence, Method
@@ -75,8 +75,9 @@ def _of(
 ) -> Mapping[str, Collective]:
     name, evidence = backend["name"], _cited(backend, target, said)
     known = dict.fromkeys(backend["has"], True) | dict.fromkeys(backend["lacks"], False)
-    return {
-        op: Collective(
+
+    def read(_: str, method: str) -> Collective:
+        return Collective(
             has=known[method],
             backend=name,
             method=method,
@@ -84,6 +85,6 @@ def _of(
             transfers=_sent(name, method, target, said),
             reductions=_reductions(name, method, target, said),
         )
-        for op, method in said["calls"].items()
-        if method in known
-    }
+
+    calls = {op: method for op, method in said["calls"].items() if method in known}
+    return LazyMapping(calls, read)

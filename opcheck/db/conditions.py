@@ -11,7 +11,7 @@ from opcheck.db.predicates import read_predicate
 from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
 from opcheck.db.versions import within
-from opcheck.model.matrix import SLOW, WRONG, Condition, Formula, Gradient
+from opcheck.model.matrix import NO_DTYPE, SLOW, WRONG, Condition, Formula, Gradient
 from opcheck.model.predicates import (
     ArgumentValue,
     Dtype,
@@ -25,8 +25,6 @@ from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
 _CODE = Method.REGISTERED
-DOCUMENTED = "dtype-not-supported"
-"""Code of the conditions that a release's ``documented`` and ``refusals`` of dtypes stand for."""
 RANK = "rank-not-supported"
 """Code of those of its ``refusals`` that are about dimensions."""
 _NEWER = "that is a newer CANN, and none takes fewer dtypes or dimensions than the one before"
@@ -162,7 +160,7 @@ def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
     if only:
         text += f" (they list {', '.join(only)})"
     return Condition(
-        code=DOCUMENTED,
+        code=NO_DTYPE,
         verdict=Verdict.UNSUPPORTED,
         text=text,
         confidence=Confidence.MEDIUM,
@@ -181,7 +179,7 @@ def _refused(said: Mapping[str, Any], argument: str, cited: Citations) -> Condit
     inferred, checked = said.get("inferred", False), said.get("checked", {}).get("at", ())
     page, code = (Method.INFERRED, Method.INFERRED) if inferred else (Method.DOCUMENTED, _CODE)
     return Condition(
-        code=DOCUMENTED if "not" in said else RANK,
+        code=NO_DTYPE if "not" in said else RANK,
         verdict=Verdict.UNSUPPORTED,
         text=f"{_refusal(said)}; {_NEWER}" if inferred else _refusal(said),
         confidence=Confidence.LOW if inferred else Confidence.MEDIUM,

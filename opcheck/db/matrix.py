@@ -11,7 +11,7 @@ from opcheck.db.compilers import compilers_of
 from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
 from opcheck.db.files.document import Document
 from opcheck.db.files.parts import Entries
-from opcheck.db.reading import Chosen, Citations, LazyMapping
+from opcheck.db.reading import Chosen, Citations, LateMapping, LazyMapping
 from opcheck.db.schema.tables import KINDS
 from opcheck.db.tables import Tables, choices_of, inherited
 from opcheck.db.triton import cuda_sources_of, triton_of
@@ -40,7 +40,7 @@ def build_matrix(
 
     ``chosen``: what :func:`registered` gives, where that is known: of another chip, it is the same.
     """
-    cited = Citations({**vendor.data["sources"], **release.data["sources"]})
+    cited = Citations(release.data["sources"], vendor.data["sources"])
     key = str(vendor.data.get("dispatch_key", _PLUGIN))
     if chosen is None:
         chosen = registered(vendor, release, target.torch)
@@ -71,7 +71,7 @@ def build_matrix(
         inherits=_inherits(vendor),
         earlier=tables.earlier,
         collectives=collectives_of(target, among.data) if among else {},
-        compilers=compilers_of(target, compilers.data) if compilers else {},
+        compilers=LateMapping(lambda: compilers_of(target, compilers.data)) if compilers else {},
         triton=triton_of(target, triton.data) if triton else None,
         cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
         sparse=tables.sparse(target, key, partial(_listed, release, target.torch, cited, method)),

@@ -11,7 +11,8 @@ from opcheck.model.verdict import Evidence, Method
 class Citations:
     """Turns a file's citations into evidence, by its table of sources."""
 
-    def __init__(self, sources: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, *sources: Mapping[str, Mapping[str, Any]]) -> None:
+        """``sources``: of several tables, the first that has a name holds."""
         self._sources = sources
 
     def all(self, citations: Iterable[str], method: Method) -> tuple[Evidence, ...]:
@@ -21,7 +22,7 @@ class Citations:
     def _one(self, text: str, method: Method) -> Evidence:
         name, *rest = text.split(":")
         line = int(rest.pop()) if rest and rest[-1].isdigit() else None
-        source = self._sources.get(name)
+        source = next((table[name] for table in self._sources if name in table), None)
         if source is None:
             return Evidence(method, name, ":".join(rest), line)
         path = rest[0] if rest else source["path"]

@@ -120,7 +120,7 @@ class Database:
         for layer, stated, shared in self._of_several:
             yield from stated
             own = advice.of_vendors(layer, self.cache, only)
-            yield from advice.advisories(layer, [*shared, *own])
+            yield from advice.advisories(layer, [*shared, *own], only)
 
     @cached_property
     def _of_several(self) -> Sequence[tuple[Layer, Sequence[Addition], Sequence[Document]]]:
@@ -195,6 +195,7 @@ class Database:
         self._require_told_apart(spec)
         return replace(self._target(vendor, chip, release, torch), libraries=spec.libraries)
 
+    @document.uncollected()
     def matrix(self, target: Target) -> SupportMatrix:
         """Everything known about one target."""
         if target not in self._matrices:

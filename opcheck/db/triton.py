@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from opcheck.db.reading import Citations
+from opcheck.db.reading import Citations, LateMapping
 from opcheck.db.versions import major_minor
 from opcheck.lang.sentence import from_data
 from opcheck.model.launches import SourceBuilder, TritonCompiler, TritonOperation
@@ -36,12 +36,14 @@ def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | 
 
 
 def _is_of(compiler: Mapping[str, Any], target: Target) -> bool:
-    return (
-        compiler["vendor"] == target.vendor
-        and target.sdk in compiler.get("releases", (target.sdk,))
-        and target.chip in compiler.get("chips", (target.chip,))
-        and major_minor(target.torch) in compiler.get("torch", (major_minor(target.torch),))
-    )
+    here = target.sdk in compiler.get("releases", (target.sdk,))
+    return compiler["vendor"] == target.vendor and here and _is_for(compiler, target)
+
+
+def _is_for(said: Mapping[str, Any], target: Target) -> bool:
+    """Whether the chip and the torch of a target are among those that something names."""
+    torch = major_minor(target.torch)
+    return target.chip in said.get("chips", (target.chip,)) and torch in said.get("torch", (torch,))
 
 
 def _compiler(
@@ -52,7 +54,7 @@ def _compiler(
     return TritonCompiler(
         package=compiler.get("package", ""),
         evidence=cited.all(compiler["at"], method),
-        operations=dict(_operations(compiler, languages, cited)),
+        operations=LateMapping(lambda: dict(_operations(compiler, target, languages, cited))),
         without=dict(_without(compiler, target, cited)),
         computed=frozenset(
             dtype for dtype, said in compiler.get("without", {}).items() if said.get("named")
@@ -67,19 +69,20 @@ def _compiler(
 
 
 def _operations(
-    compiler: Mapping[str, Any], languages: Mapping[str, Any], cited: Citations
+    compiler: Mapping[str, Any], target: Target, languages: Mapping[str, Any], cited: Citations
 ) -> Iterator[tuple[str, TritonOperation]]:
-    """By name: what the languages list, then what is said of single functions."""
+    """By name: what the languages list, then what is said of single functions there."""
     for name in compiler.get("languages", ()):
         listed = TritonOperation(cited.all(languages[name]["at"], Method.REGISTERED))
         yield from ((function, listed) for function in languages[name]["names"])
         for function, said in languages[name].get("operations", {}).items():
-            yield function, _operation(said, cited)
+            if _is_for(said, target):
+                yield function, _operation(said, cited)
 
 
 def _operation(said: Mapping[str, Any], cited: Citations) -> TritonOperation:
     return TritonOperation(
-        evidence=cited.all(said["at"], Method.DOCUMENTED),
+        evidence=cited.all(said["at"], Method(said.get("method", Method.DOCUMENTED))),
         dtypes=frozenset(said["dtypes"]) if "dtypes" in said else None,
         refuses=frozenset(said.get("refuses", ())),
         texts={key: frozenset(only) for key, only in said.get("texts", {}).items()},

@@ -56,6 +56,7 @@ def within(torch: str, spans: str, versions: Sequence[str]) -> bool:
     return False
 
 
+@cache
 def covers(spans: str, version: str) -> bool:
     """Whether a version lies in spans with or without ends: ``..2.4, 2.7, 2.9..2.11, 2.13..``.
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from opcheck.emulate import launches
+from opcheck.emulate import compiled, launches
 from opcheck.emulate.computing import Shapes, Values
 from opcheck.emulate.errors import Backward, Wording
 from opcheck.emulate.kept_calls import KeptCalls
@@ -29,7 +29,7 @@ from opcheck.model.emulation import Site
 from opcheck.model.launches import KernelCode
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
-from opcheck.model.trace import COMPILED_CODE, Compilation, Gap, Phase
+from opcheck.model.trace import Compilation, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import kernels
 from opcheck.resolve import resolution as codes
@@ -219,8 +219,10 @@ class Device:
             self.record.caution(name, Reason(resolution.code, resolution.text), resolution.verdict)
 
     def met_compiled(self, how: Compilation, module: str = "") -> None:
-        """Note what runs as it is written, and would be compiled."""
-        self.record.gap(Gap(module, eager.reason(how.backend), COMPILED_CODE))
+        """Refuse what the target's back ends do not compile; else note that it runs as written."""
+        __tracebackhide__ = True
+        self._refuse_forked()
+        compiled.met(self, eager.as_set(how))
 
     def met_launch(self, code: KernelCode, given: Mapping[str, Any], grid: tuple[Any, ...]) -> None:
         """Refuse a kernel of the model's own as the target does; else note that nothing runs it."""

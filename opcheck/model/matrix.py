@@ -15,6 +15,8 @@ DOUBTED = "document-contradicts-registration"
 """Code of a use that one document denies, where a kernel is registered and nothing else speaks."""
 OVERRULED = "document-overruled"
 """Code of a use that one document denies and a second source lists."""
+NO_DTYPE = "dtype-not-supported"
+"""Code of a use with a dtype that the vendor's documents leave out, or that its code refuses."""
 
 
 SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
@@ -223,6 +225,24 @@ class CompilerDoes(StrEnum):
     """The first call raises."""
     SKIPS = "skips"
     """A warning, and the code runs without it."""
+    UNCLEAR = "unclear"
+    """Of some calls: it may raise, or nobody has said what it does."""
+
+
+class CompileCondition(Struct, frozen=True):
+    """Calls with which a back end of ``torch.compile`` fares otherwise than with all others."""
+
+    does: CompilerDoes
+    text: str
+    """One sentence; ``{backend}`` and ``{chip}`` are filled in."""
+    ops: frozenset[str]
+    """The overloads; ``*`` any."""
+    cases: tuple[tuple[Predicate, ...], ...]
+    """The predicates of one of them must all match."""
+    evidence: tuple[Evidence, ...]
+    fullgraph: bool = False
+    """Whether it holds for code alone that is compiled with ``fullgraph=True``."""
+    modes: frozenset[str] = frozenset({"inference", "train"})
 
 
 class Compiler(Struct, frozen=True):
@@ -239,6 +259,9 @@ class Compiler(Struct, frozen=True):
     note: str = ""
     without: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     """Dtypes that it writes kernels to convert, which do not compile for the target's chip."""
+    supported: frozenset[str] = frozenset()
+    """What a source calls supported there: ``inference``, ``train``."""
+    conditions: tuple[CompileCondition, ...] = ()
 
 
 class Inside(Struct, frozen=True):

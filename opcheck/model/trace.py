@@ -261,8 +261,6 @@ SHAPE_ASSUMED = "shape-assumed"
 """An operator has no rule for its result's shape; that of its input was taken."""
 DEVICE_NAMED = "device-named"
 """The model names a device; it ran as if it named that of the target."""
-COMPILED_CODE = "compiled"
-"""A compiler was to make something of it; it ran as it is written."""
 KERNEL_NOT_RUN = "kernel-not-run"
 """A kernel of the model's own was launched on an emulated device; nothing ran it."""
 QUANTISED = "weights-quantised"
@@ -297,6 +295,8 @@ class Compilation(Struct, frozen=True, order=True):
     """``name=value`` of each, sorted."""
     function: bool = False
     """Whether a function was given, and no name."""
+    suppressed: bool = False
+    """Whether what fails to compile runs as it is written: ``suppress_errors`` of Dynamo is on."""
 
     @property
     def captures_graphs(self) -> bool:
@@ -369,7 +369,7 @@ class Trace(Struct, frozen=True):
     costs: Costs | None = None
     """What the calls cost and what they made live; only where that was asked for."""
     compiled: tuple[CompiledRegion, ...] = ()
-    """What ``torch.compile`` was asked to compile, sorted; each of them is a gap as well."""
+    """What ``torch.compile`` was asked to compile, sorted; it ran as it is written."""
     launches: tuple[Launch, ...] = ()
     """Kernels of the model's own, sorted: no operator of PyTorch stands for them."""
     older: AsOlder | None = None

@@ -99,7 +99,7 @@ def summary(trace: Trace, walk: Walk) -> Summary:
 
 def _apart(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
     """Findings on what reaches the device past the dispatcher: no operator stands for it."""
-    return (*compiled.refused(trace, matrix), *launches.findings(trace, matrix))
+    return (*compiled.findings(trace, matrix), *launches.findings(trace, matrix))
 
 
 def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> Iterator[Finding]:
@@ -271,7 +271,6 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     told = of_target(matrix, trace.torch_version, "traced")
     if trace.older is not None:
         told.append(Reason("traced-as-older-torch", traced_as_older(trace.older, matrix)))
-    told += compiled.told(trace, matrix)
     told += _called_for(trace, matrix)
     told += _assumed(trace, matrix)
     if matrix.choices:

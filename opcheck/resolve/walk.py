@@ -20,6 +20,7 @@ from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.collectives import collective, sent_by
 from opcheck.resolve.conditions import matches, sentence, with_dtypes
+from opcheck.resolve.documents import of_composite
 from opcheck.resolve.kernels import absent_from, earlier, mixes_host
 from opcheck.resolve.resolution import Part, Resolution, Step, listed
 
@@ -94,7 +95,8 @@ class Walk:
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
                 continue
-            resolution = self._conditioned(node, plain, condition, text)
+            of_parts = of_composite(node, condition, plain, self.matrix, self.runs_as)
+            resolution = of_parts or self._conditioned(node, plain, condition, text)
             if resolution.severity > worst.severity:
                 worst = resolution
         if worst.verdict is Verdict.UNSUPPORTED and worst is not plain:

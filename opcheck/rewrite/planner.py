@@ -7,7 +7,7 @@ import torch
 from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence, sentence_of
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.matrix import NO_DTYPE, SupportMatrix
 from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion, Tier
 from opcheck.model.trace import Node, Trace
 from opcheck.resolve.resolution import HOST_TENSOR, Resolution
@@ -163,7 +163,7 @@ class Planner:
         ):
             yield laid_out(op)
         yield from candidates(op, self._extra, {tensor.dtype for tensor in taken})
-        half = in_half(op) if resolution is not None and resolution.code == _NO_DTYPE else None
+        half = in_half(op) if resolution is not None and resolution.code == NO_DTYPE else None
         if half is not None and any(tensor.dtype == "float32" for tensor in taken):
             yield half
         narrower = from_the_start(op, {t.dtype for t in (*taken, *node.output_tensors())})
@@ -270,8 +270,6 @@ def _eps(node: Node) -> float:
     return max((torch.finfo(dtype).eps for dtype in known), default=torch.finfo(torch.float32).eps)
 
 
-_NO_DTYPE = "dtype-not-supported"
-"""Reason code of a kernel that refuses a dtype."""
 _RANDOM = "it draws random numbers: its distribution is compared with the operator's, no value is"
 _TOO_FAR = 1e-2
 """Relative difference beyond which two codes do not compute the same."""

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db.compilers import compilers_of
-from opcheck.model.matrix import Compiler, CompilerDoes
+from opcheck.model.matrix import CompileCondition, Compiler, CompilerDoes
+from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence, Method
 from tests.emulate.matrices import matrix_of
@@ -28,6 +30,22 @@ TABLE: dict[str, Any] = {
                 "float64": {"chips": ["950"], "releases": ["26.1.0"], "at": ["code:5"]},
                 "int8": {"chips": ["910b"], "releases": ["26.0.0"], "at": ["code:5"]},
             },
+            "supported": {"modes": ["inference"], "chips": ["910b"], "releases": ["26.1.0"]},
+        },
+        {
+            "vendor": "intel", "names": ["inductor"], "does": "runs", "at": ["code:4"],
+            "releases": ["2.12.1"], "supported": {"modes": ["train"], "chips": ["max"]},
+        },
+    ],
+    "conditions": [
+        {
+            "does": "raises", "text": "no", "ops": ["aten::relu"], "at": ["code:6"],
+            "vendors": ["ascend"], "names": ["inductor"], "torch": "..2.8", "method": "tested",
+            "cases": [[{"subject": "dtype", "argument": "*", "one_of": ["int8"]}]],
+        },
+        {
+            "does": "unclear", "text": "so", "ops": ["*"], "at": ["code:7"], "fullgraph": True,
+            "modes": ["train"], "vendors": ["intel"],
         },
     ],
 }  # fmt: skip
@@ -37,12 +55,23 @@ def at(line: int, method: Method = Method.REGISTERED) -> tuple[Evidence, ...]:
     return (Evidence(method, "vendor/code", "compile.py", line, "c0ffee"),)
 
 
-EAGER = Compiler(CompilerDoes.RUNS, at(1))
+BOTH = frozenset({"inference", "train"})
+EAGER = Compiler(CompilerDoes.RUNS, at(1), supported=BOTH)
 OTHERS = Compiler(CompilerDoes.RAISES, at(2), "Invalid backend: 'npu'")
 TRITON = Compiler(
     CompilerDoes.RUNS, at(4), needs="triton", note="so",
     without={"float8_e5m2": at(5, Method.TESTED)},
+    supported=frozenset({"inference"}),
+    conditions=(
+        CompileCondition(
+            CompilerDoes.RAISES, "no", frozenset({"aten::relu"}),
+            ((Dtype("*", OneOf(frozenset({"int8"}))),),), at(6, Method.TESTED),
+        ),
+    ),
 )  # fmt: skip
+UNCLEAR = CompileCondition(
+    CompilerDoes.UNCLEAR, "so", frozenset({"*"}), ((),), at(7), True, frozenset({"train"})
+)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +97,48 @@ def test_what_is_said_of_other_targets_is_not_said_of_this_one(
     target: Target, expected: dict[str, Compiler]
 ) -> None:
     assert compilers_of(target, TABLE) == {"aot_eager": EAGER, **expected}
+
+
+def test_a_condition_that_names_no_backend_holds_for_each() -> None:
+    found = compilers_of(Target("intel", "max", "2.12.1", "2.12", "xpu"), TABLE)
+    assert found == {
+        "aot_eager": replace(EAGER, conditions=(UNCLEAR,)),
+        "npu": replace(OTHERS, conditions=(UNCLEAR,)),
+        "inductor": Compiler(
+            CompilerDoes.RUNS, at(4), supported=frozenset({"train"}), conditions=(UNCLEAR,)
+        ),
+    }
+    arc = compilers_of(Target("intel", "arc", "2.12.1", "2.12", "xpu"), TABLE)
+    assert arc["inductor"].supported == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("target", "backend", "supported"),
+    [
+        ("nvidia-t4@2.3.1", "inductor", {"inference", "train"}),
+        ("nvidia-orin", "inductor", set()),
+        ("amd-mi250@2.0.1", "inductor", set()),
+        ("amd-mi300x@2.10.0", "reduce-overhead", {"inference", "train"}),
+        ("apple-mps", "inductor", set()),
+        ("ascend-910b@7.2.0+torch2.7", "inductor", set()),
+        ("google-tpu-v5e", "openxla", {"inference"}),
+        ("intel-arc", "inductor", {"inference", "train"}),
+        ("moorethreads-s5000", "inductor", set()),
+        ("nvidia-tensorrt", "tensorrt", {"inference"}),
+        ("hygon-k100", "aot_eager", {"inference", "train"}),
+    ],
+)
+def test_the_table_tells_what_is_supported_where(
+    target: str, backend: str, supported: set[str]
+) -> None:
+    assert matrix_of(target).compilers[backend].supported == supported
+
+
+@pytest.mark.parametrize(
+    ("target", "count"), [("nvidia-t4@2.3.1", 4), ("nvidia-t4", 4), ("nvidia-h100", 2)]
+)
+def test_the_table_tells_of_calls_that_break_what_is_compiled(target: str, count: int) -> None:
+    assert len(matrix_of(target).compilers["inductor"].conditions) == count
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,11 @@ QKV = tensor("bfloat16", 1, 8, 128, 64)
 SMALLER, IMAGE = "aten::_upsample_bilinear2d_aa", tensor("float32", 1, 3, 224, 224)
 WIDE = tensor("float16", 1, 8, 128, 512)
 FLASH = "aten::_scaled_dot_product_flash_attention"
-FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), tensor("float8_e5m2", 16, 16)
+FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), TensorMeta("float8_e5m2", (16, 16), (1, 16))
+E5M2_ROWS = tensor("float8_e5m2", 16, 16)
+FP8_WIDE = TensorMeta("float8_e4m3fn", (16, 24), (1, 16))
+OFFSETS = tensor("int32", 2)
+DRAWN: dict[str, Value] = {"self": tensor("bfloat16", 8), "replacement": True}
 DTYPE = {"dtype-not-supported": Verdict.UNSUPPORTED}
 DOUBTED = {"document-contradicts-registration": Verdict.UNKNOWN}
 CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
@@ -180,7 +184,7 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-a100", use("aten::_scaled_mm", self=FP8), CHIP),
         ("nvidia-orin", use("aten::_scaled_mm", self=FP8), CHIP),
         ("nvidia-rtx4090", use("aten::_scaled_mm", self=FP8), {}),
-        ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8), CHIP),
+        ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
         ("nvidia-h100", use("aten::_sparse_semi_structured_mm"), CHIP),
         ("nvidia-a100", use("aten::miopen_convolution"), BUILD),
         ("amd-mi300x", use("aten::cudnn_convolution"), BUILD),
@@ -235,9 +239,8 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-a100", use("aten::_int_mm", self=tensor("int8", 17, 9)), SIZE),
         ("amd-mi300x", use("aten::_int_mm", self=tensor("int8", 1, 8)), SIZE),
         ("hygon-z100", use("aten::_int_mm", self=tensor("int8", 1, 8)), SIZE),
-        ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=tensor("float8_e4m3fn", 16, 24)),
-         SIZE),
-        ("nvidia-h100", use("aten::_scaled_mm", self=E5M2, mat2=E5M2), DTYPE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=FP8_WIDE), SIZE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=E5M2_ROWS, mat2=E5M2), DTYPE),
         ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=E5M2), {}),
         ("hygon-z100", use(FLASH, query=QKV), {"not-published-for-chip": Verdict.UNKNOWN}),
         ("hygon-k100", use("aten::cudnn_convolution"), BUILD),
@@ -257,6 +260,15 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
          SIZE),
         ("nvidia-t4@2.4.1", use(SMALLER, self=IMAGE, output_size=(4, 4), align_corners=False), {}),
         ("nvidia-h100", use("aten::_conv_depthwise2d", self=tensor("float16", 2**10, 2**20)), {}),
+        ("nvidia-a100@2.1.2", use("aten::_weight_norm", v=tensor("bfloat16", 8, 8)), DTYPE),
+        ("nvidia-a100@2.2.2", use("aten::_weight_norm", v=tensor("bfloat16", 8, 8)), {}),
+        ("amd-mi250@2.2.2", use("aten::binomial", count=tensor("bfloat16", 8)), DTYPE),
+        ("nvidia-a100@2.3.1", use("aten::binomial", count=tensor("bfloat16", 8)), {}),
+        ("nvidia-a100@2.2.2", use("aten::multinomial", **DRAWN, num_samples=2), DTYPE),
+        ("nvidia-a100@2.2.2", use("aten::multinomial", **DRAWN, num_samples=1), {}),
+        ("nvidia-a100@2.0.1", use("aten::conv_depthwise3d", self=tensor("bfloat16", 8)), DTYPE),
+        ("nvidia-a100@2.0.1", use("aten::median", self=tensor("bfloat16", 8)), DTYPE),
+        ("nvidia-a100@2.0.1", use("aten::median", self=tensor("float16", 8)), {}),
     ],
 )  # fmt: skip
 def test_conditions_bite_where_the_sources_say_so(

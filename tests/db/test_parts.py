@@ -5,13 +5,16 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
 
+from opcheck.db import collectives, triton
+from opcheck.db import matrix as matrix_file
+from opcheck.db.by_hand import advice
 from opcheck.db.files import document, parts
 from opcheck.db.files.document import Document
 from opcheck.db.files.parts import Entries, Lines
@@ -87,6 +90,35 @@ def test_a_matrix_decodes_what_is_asked_of_it(database: Database) -> None:
         assert all({"*", *ASKED} & {*said["ops"]} for said in found)
     assert matrix.gradients[next(iter(release.data["gradients"]))].kernels
     assert len(decoded(release.data["gradients"])) == 1 < len(release.data["gradients"])
+
+
+def test_additions_and_collectives_are_made_when_they_are_asked_for(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: Counter[str] = Counter()
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            made[function.__name__] += 1
+            return function(*arguments, **named)
+
+        return call
+
+    for module, name in (
+        (advice, "_condition"), (collectives, "Collective"), (matrix_file, "compilers_of"),
+        (triton, "_operation"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, counted(getattr(module, name)))
+    advised = "aten::scaled_dot_product_attention"
+    matrices = [database.matrix(target) for target in database.targets()]
+    assert not made
+    told = {one for matrix in matrices for one in matrix.conditions_for(advised)}
+    assert 0 < made.pop("_condition") <= len(told) * len(matrices)
+    assert not made
+    (ascend,) = (one for one in matrices if one.target.chip == "910b")
+    assert ascend.collectives["c10d::allreduce_"].has
+    assert ascend.compilers
+    assert made == {"Collective": 1, "compilers_of": 1}
 
 
 def test_counting_decodes_only_what_may_not_hold(database: Database) -> None:

@@ -77,9 +77,9 @@ def test_what_a_run_cannot_show_leaves_it_open() -> None:
     inner.compile(backend="inductor")
     found = emulated(nn.Sequential(inner), torch.ones(1, 4))
     assert (found.finished, found.runs) == (True, None)
-    (gap,) = found.gaps
-    assert gap.where == "*"
-    assert gap.reason.startswith("is compiled by torch.compile")
+    (said,) = (each for each in found.cautions if each.op == "torch::compile")
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.reason.text.startswith("is compiled by torch.compile")
 
 
 @pytest.mark.slow

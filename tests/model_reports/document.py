@@ -20,6 +20,10 @@ from tests.model_reports import (
     second_compiled,
     second_quantised,
     second_triton,
+    third_collective,
+    third_compiled,
+    third_quantised,
+    third_triton,
     triton_kernels,
 )
 from tests.model_reports.report import Answer, Judged, ModelReport, answers, judged
@@ -39,6 +43,12 @@ SAMPLES: Mapping[str, Subjects] = {
         "compiled models": second_compiled.REPORTS,
         "collectives": second_collective.REPORTS,
         "kernels in Triton": second_triton.REPORTS,
+    },
+    "third": {
+        "quantised checkpoints": third_quantised.REPORTS,
+        "compiled models": third_compiled.REPORTS,
+        "collectives": third_collective.REPORTS,
+        "kernels in Triton": third_triton.REPORTS,
     },
 }
 """Each was taken and written down when what the one before had shown was mended."""
@@ -139,8 +149,9 @@ down as a small model before anything scanned it, and so was the rule that judge
 *partly*: *cannot tell* with the reason, or another reason. *missed*: that it runs. *false alarm*:
 that it does not, where users saw it run.
 
-The second sample was taken in November 2026, when most of what the first had shown was mended: its
-first answers tell what a scan says of models that nobody looked at before.
+The second sample was taken in November 2026, when most of what the first had shown was mended, and
+the third when most of the second was: their first answers tell what a scan says of models that
+nobody looked at before.
 
 {counts}
 

@@ -11,7 +11,7 @@ LLAMA: Mapping[str, object] = {
     "rms_norm_eps": 1e-6, "torch_dtype": "bfloat16",
 }  # fmt: skip
 QWEN = {**LLAMA, "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2"}
-_OSS: Mapping[str, object] = {
+OSS: Mapping[str, object] = {
     "architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "hidden_size": 256,
     "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 64, "vocab_size": 512, "num_local_experts": 4,
@@ -143,11 +143,11 @@ REPORTS = (
     ModelReport(
         "T4: gpt-oss", "vllm-project/vllm#23203",
         "transformers runs MXFP4 on compute capability 7.5 since 4.55.2",
-        {"nvidia-t4@2.8.0": Met.WORKS}, config(_OSS), ("mxfp4",),
+        {"nvidia-t4@2.8.0": Met.WORKS}, config(OSS), ("mxfp4",),
     ),
     ModelReport(
         "Arc: gpt-oss", "huggingface/transformers#47923",
         "it runs on Arc with torch 2.13, dequantised or with its weights kept as they are",
-        {"intel-arc@2.13.0": Met.WORKS}, config(_OSS), ("mxfp4",),
+        {"intel-arc@2.13.0": Met.WORKS}, config(OSS), ("mxfp4",),
     ),
 )  # fmt: skip

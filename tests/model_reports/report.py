@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import opcheck
+from opcheck.errors import SourceError
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
 
@@ -89,8 +90,12 @@ class Answer:
 
 
 def answers(report: ModelReport, folder: Path) -> Mapping[str, Answer]:
-    """What a scan says now, by target as the report names it."""
-    found = opcheck.scan(report.write(folder), targets=list(report.met), train=report.training)
+    """What a scan says now, by target as the report names it; of what it does not load, why."""
+    source = report.write(folder)
+    try:
+        found = opcheck.scan(source, targets=list(report.met), train=report.training)
+    except SourceError as error:
+        return dict.fromkeys(report.met, Answer(None, (), (str(error),)))
     return dict(zip(report.met, (_answer(found, one) for one in found.targets), strict=True))
 
 

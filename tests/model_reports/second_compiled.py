@@ -3,7 +3,7 @@
 from tests.model_reports.compiled import COMPILE, HEAD, RESNET
 from tests.model_reports.report import Met, ModelReport, python
 
-_BLOCK = (
+BLOCK = (
     HEAD
     + """
 class Block(nn.Module):
@@ -82,12 +82,12 @@ REPORTS = (
     ModelReport(
         "Ascend: a compiled transformer", "vllm-project/vllm-omni#1108",
         "users of NPUs find that torch.compile fails, as there is no Inductor, in January 2026",
-        {"ascend-910b@7.3.0": Met.REFUSED}, python(_BLOCK.format(options="")), COMPILE,
+        {"ascend-910b@7.3.0": Met.REFUSED}, python(BLOCK.format(options="")), COMPILE,
     ),
     ModelReport(
         "Ascend: compiled by TorchAir", "sgl-project/sglang#13410",
         "the back end of TorchAir compiles Qwen3 for an NPU, in November 2025",
-        {"ascend-910b@7.2.0": Met.WORKS}, python(_BLOCK.format(options=', backend="npu"')),
+        {"ascend-910b@7.2.0": Met.WORKS}, python(BLOCK.format(options=', backend="npu"')),
         COMPILE,
     ),
     ModelReport(

@@ -3,14 +3,14 @@
 from tests.model_reports.report import Met, ModelReport, python
 from tests.model_reports.triton_kernels import TRITON, launched
 
-_HEAD = """
+TRITON_HEAD = """
 import torch
 import triton
 import triton.language as tl
 from torch import nn
 """
 _DOT = (
-    _HEAD
+    TRITON_HEAD
     + """
 @triton.jit
 def kernel(a_ptr, b_ptr, c_ptr, SIZE: tl.constexpr):
@@ -29,7 +29,7 @@ def model():
 """
 )
 _MEDIAN = (
-    _HEAD
+    TRITON_HEAD
     + """
 @triton.jit
 def kernel(x_ptr, y_ptr, rows, columns, K: tl.constexpr, BLOCK: tl.constexpr):
@@ -52,7 +52,7 @@ def model():
 """
 )
 _ADDED = (
-    _HEAD
+    TRITON_HEAD
     + """
 @triton.jit
 def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
@@ -70,8 +70,8 @@ def model():
     return Layer(), (torch.ones(256, dtype=torch.{dtype}),)
 """
 )
-_ATTENTION = (
-    _HEAD
+ATTENTION = (
+    TRITON_HEAD
     + """
 @triton.jit
 def kernel(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, M: tl.constexpr,
@@ -162,6 +162,6 @@ REPORTS = (
     ModelReport(
         "RTX 4090: attention with large blocks", "ByteDance-Seed/FlexPrefill#8",
         "out of resource: shared memory, Required: 163842, Hardware limit: 101376",
-        {"nvidia-rtx4090@2.6.0": Met.REFUSED}, python(_ATTENTION), TRITON,
+        {"nvidia-rtx4090@2.6.0": Met.REFUSED}, python(ATTENTION), TRITON,
     ),
 )  # fmt: skip

@@ -1,5 +1,7 @@
-"""What ``torch.compile`` was asked to compile: run as it is written, and a gap."""
+"""What ``torch.compile`` was asked to compile: run as it is written, and noted."""
 
+import sys
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,10 +10,9 @@ import torch
 from torch import Tensor, nn
 
 import opcheck
-from opcheck.model.trace import Compilation, CompiledRegion
+from opcheck.model.trace import GIVEN_BACKEND, Compilation, CompiledRegion
 from opcheck.trace.running import eager
-from tests.lang.told import in_chinese
-from tests.trace.look import calls, reasons, traced
+from tests.trace.look import calls, traced
 
 X = torch.ones(2, 4)
 
@@ -60,23 +61,18 @@ def place(request: pytest.FixtureRequest) -> Iterator[None]:
         (lambda: doubled, "inductor"),
     ],
 )
-def test_what_is_compiled_inside_a_model_is_a_gap(make: Any, backend: str) -> None:
+def test_what_is_compiled_inside_a_model_is_noted(make: Any, backend: str) -> None:
     trace = traced(Calls(make()), X)
     assert calls(trace)[-1] == "aten::exp"
     assert len(calls(trace)) == 2
-    (gap,) = trace.gaps
-    assert f"with the backend {backend};" in gap.reason
+    (found,) = trace.compiled
+    assert found.how.backend == backend
+    assert trace.gaps == ()
 
 
 def test_the_backend_of_a_module_that_was_compiled_before_is_not_known() -> None:
-    found = reasons(traced(Calls(compiled_in_place()), X))
-    assert found == [
-        "is compiled by torch.compile with the backend that it was given; it ran as it is "
-        "written, and what the compiler makes of it was not seen"
-    ]
-    assert in_chinese(found) == [
-        "由 torch.compile 以所给定的后端编译；此处按所写的代码运行，编译器生成的内容未被观察到"
-    ]
+    (found,) = traced(Calls(compiled_in_place()), X).compiled
+    assert found.how == Compilation(GIVEN_BACKEND)
 
 
 def test_how_it_is_asked_to_compile_is_noted() -> None:
@@ -98,6 +94,20 @@ def test_how_it_is_asked_to_compile_is_noted() -> None:
     assert second.where.startswith("tests/trace/test_compiled.py:")
 
 
+@pytest.mark.parametrize("where", ["the module", "the environment", "nowhere"])
+def test_it_is_noted_whether_errors_of_the_compiler_are_suppressed(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = types.ModuleType("torch._dynamo.config")
+    config.suppress_errors = where == "the module"  # type: ignore[attr-defined]
+    if where == "the environment":
+        monkeypatch.setenv("TORCHDYNAMO_SUPPRESS_ERRORS", "1")
+        monkeypatch.delitem(sys.modules, "torch._dynamo.config", raising=False)
+    else:
+        monkeypatch.setitem(sys.modules, "torch._dynamo.config", config)
+    assert eager.as_set(Compilation("inductor")).suppressed is (where != "nowhere")
+
+
 def test_a_mode_is_known_by_what_torch_keeps_of_it() -> None:
     layer = torch.compile(nn.Linear(4, 4), mode="reduce-overhead")
     (found,) = traced(Calls(layer), X).compiled
@@ -106,9 +116,9 @@ def test_a_mode_is_known_by_what_torch_keeps_of_it() -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_a_module_that_is_compiled_in_place_is_a_gap() -> None:
-    (gap,) = traced(Calls(compiled_in_place()), X).gaps
-    assert (gap.where, "is compiled by torch.compile" in gap.reason) == ("inner", True)
+def test_a_module_that_is_compiled_in_place_is_noted() -> None:
+    (found,) = traced(Calls(compiled_in_place()), X).compiled
+    assert found.where == "inner"
 
 
 @pytest.mark.usefixtures("place")
@@ -121,7 +131,7 @@ def test_a_module_that_is_compiled_in_place_is_a_gap() -> None:
     ],
 )
 def test_what_no_compiler_changes_is_none(make: Any) -> None:
-    assert traced(Calls(make()), X).gaps == ()
+    assert traced(Calls(make()), X).compiled == ()
 
 
 def test_what_is_compiled_and_not_called_is_none() -> None:
@@ -133,7 +143,7 @@ def test_what_is_compiled_and_not_called_is_none() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return x.exp()
 
-    assert traced(Has(), X).gaps == ()
+    assert traced(Has(), X).compiled == ()
 
 
 def test_a_method_in_a_copy_is_that_of_the_copy() -> None:
@@ -153,11 +163,21 @@ REAL = torch.compile
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [lambda: torch.compile(nn.Linear(4, 4)), compiled_in_place])
-def test_a_model_that_is_compiled_is_never_plainly_green(make: Any) -> None:
-    plain = opcheck.scan(nn.Linear(4, 4), X, targets=["nvidia-a100@2.13.0"])
-    report = opcheck.scan(make(), X, targets=["nvidia-a100@2.13.0"])
+@pytest.mark.parametrize(
+    ("make", "target", "runs"),
+    [
+        (lambda: torch.compile(nn.Linear(4, 4)), "nvidia-a100@2.13.0", True),
+        (lambda: torch.compile(nn.Linear(4, 4)), "apple-mps@2.13.0", None),
+        (lambda: torch.compile(nn.Linear(4, 4)), "google-tpu-v5e@r2.9", False),
+        (compiled_in_place, "nvidia-a100@2.13.0", None),
+    ],
+)
+def test_a_model_that_is_compiled_is_never_plainly_green(
+    make: Any, target: str, runs: bool | None
+) -> None:
+    plain = opcheck.scan(nn.Linear(4, 4), X, targets=[target])
+    report = opcheck.scan(make(), X, targets=[target])
     assert plain.targets[0].summary.runs is True
-    assert report.targets[0].summary.runs is None
-    (gap,) = report.trace.gaps
-    assert "was not seen" in gap.reason
+    assert report.targets[0].summary.runs is runs
+    (found,) = (one for one in report.targets[0].findings if one.op == "torch::compile")
+    assert "was not seen" in found.reason.text or runs is False

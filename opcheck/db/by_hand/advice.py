@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from opcheck.db.by_hand.overlays import ADVISORIES, DYNAMIC, REMEDIES, Addition,
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
-from opcheck.db.reading import Citations
+from opcheck.db.files.parts import Later, Lines
+from opcheck.db.reading import Citations, LazyMapping
 from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, ENDINGS, MILD, REMEDY_FILE
 from opcheck.db.schema.checks import Record
 from opcheck.errors import DatabaseError
@@ -70,22 +72,32 @@ def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> I
         yield found
 
 
-def advisories(layer: Layer, files: Iterable[Document]) -> Iterator[Addition]:
-    """What advisories of a layer add to the conditions of each vendor that they affect."""
+def advisories(
+    layer: Layer, files: Iterable[Document], only: str | None = None
+) -> Iterator[Addition]:
+    """What advisories of a layer add to the conditions of each vendor that they affect.
+
+    ``only``: nothing for other vendors.
+    """
     for found in sorted(files, key=_by_name):
-        references = found.data["references"]
-        sources = {str(n): _source(said) for n, said in enumerate(references)}
-        cited = [f"{n}{_line(said)}" for n, said in enumerate(references)]
-        for affected in found.data["affects"]:
+        said = found.data
+        affects = [one for one in said["affects"] if only in (None, one["vendor"])]
+        if not affects:
+            continue
+        references = {str(number): one for number, one in enumerate(said["references"])}
+        sources = LazyMapping(references, lambda _, one: _source(one))
+        uses = [Later(use["ops"], partial(_condition, said, use)) for use in said["uses"]]
+        reason = " ".join(said["reason"].split())
+        for affected in affects:
             yield Addition(
                 vendor=affected["vendor"],
                 origin=layer.of(found.path),
-                reason=" ".join(found.data["reason"].split()),
+                reason=reason,
                 digest=found.digest,
-                method=found.data["method"],
+                method=said["method"],
                 sources=sources,
                 where={key: value for key, value in affected.items() if key != "vendor"},
-                conditions=list(_conditions(found.data, cited)),
+                conditions=Lines(uses),
             )
 
 
@@ -96,20 +108,19 @@ def sentence(said: Mapping[str, Any]) -> str:
     return f"{text}; {said['workaround']}" if "workaround" in said else text
 
 
-def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str, Any]]:
+def _condition(said: Mapping[str, Any], use: Mapping[str, Any]) -> dict[str, Any]:
     verdict = Verdict.UNSUPPORTED if said["effect"] in ENDINGS else Verdict.NATIVE
-    for use in said["uses"]:
-        yield {
-            "ops": use["ops"],
-            "code": said["id"],
-            "verdict": verdict.value,
-            "confidence": said["confidence"],
-            "method": said["method"],
-            "text": sentence(said),
-            "harmful": verdict is Verdict.NATIVE and said["effect"] not in MILD,
-            "at": cited,
-            "tests": use.get("tests", []),
-        }
+    return {
+        "ops": use["ops"],
+        "code": said["id"],
+        "verdict": verdict.value,
+        "confidence": said["confidence"],
+        "method": said["method"],
+        "text": sentence(said),
+        "harmful": verdict is Verdict.NATIVE and said["effect"] not in MILD,
+        "at": [f"{number}{_line(one)}" for number, one in enumerate(said["references"])],
+        "tests": use.get("tests", []),
+    }
 
 
 _FILE = re.compile(r"blob/([0-9a-f]{40})/(.+)")

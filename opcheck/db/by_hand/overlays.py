@@ -1,6 +1,15 @@
 """Overlay files of a team or vendor, and how they add to or correct a release."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opcheck.db.conditions import DOCUMENTED, RANK
+from opcheck.db.conditions import RANK
 from opcheck.db.contradictions import of_document
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
-from opcheck.db.files.parts import lines
+from opcheck.db.files.parts import Later, Lines, lines
 from opcheck.db.library_releases import LibraryReleases
 from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.db.versions import covers
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import DOUBTED, OVERRULED
+from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
@@ -50,6 +59,7 @@ class Addition(Struct, frozen=True):
     """``chips``, ``releases`` and ``torch`` that it is limited to."""
     operators: Mapping[str, Sequence[Said]] = field(default_factory=dict)
     conditions: Sequence[Said] = ()
+    """:class:`Lines` all hold wherever the addition does, and are not made to ask them."""
     withdrawn: Sequence[Said] = ()
     library: LibraryReleases | None = None
     """Whose releases ``version`` of its items is about."""
@@ -84,11 +94,18 @@ def added(release: Document, additions: Iterable[Addition], target: Target) -> D
     if not concerned:
         return release
     data = dict(release.data)
-    for key in ("sources", "operators"):
-        data[key] = data[key].copy()
-    data["conditions"] = lines(data.get("conditions", ()))
+    data["sources"] = _Sources(data["sources"], concerned)
+    data["operators"] = data["operators"].copy()
+    more: list[Later] = []
     for number, addition in enumerate(concerned):
-        _add(data, addition, target, f"{number}/")
+        _register(data["operators"], addition, target, f"{number}/")
+        withdrawn = [said for said in addition.withdrawn if holds(said, target)]
+        if withdrawn:
+            data["conditions"], more = _joined(data, more), []
+        for said in withdrawn:
+            _withdraw(data, said)
+        more += _conditions(addition, target, f"{number}/")
+    data["conditions"] = _joined(data, more)
     digests = "".join(
         (release.digest, *(_kind_of_target(addition, target) for addition in concerned))
     )
@@ -129,30 +146,69 @@ def _statements(addition: Addition, target: Target, op: str) -> "Iterator[Statem
         yield Statement(addition.origin, says, addition.reason, Citations(sources).all(at, method))
 
 
-def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) -> None:
-    for name, source in addition.sources.items():
-        data["sources"][f"{prefix}{name}"] = {**source, "origin": addition.origin}
+class _Sources(Mapping[str, Said]):
+    """A release's own sources, and those of additions: ``2/name`` is one of the third."""
+
+    def __init__(self, own: Mapping[str, Said], additions: Sequence[Addition]) -> None:
+        self._own = own
+        self._additions = additions
+
+    def __getitem__(self, name: str) -> Said:
+        if name in self._own:
+            return self._own[name]
+        number, _, rest = name.partition("/")
+        if not number.isdigit() or int(number) >= len(self._additions):
+            raise KeyError(name)
+        addition = self._additions[int(number)]
+        return {**addition.sources[rest], "origin": addition.origin}
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        for number, addition in enumerate(self._additions):
+            yield from (f"{number}/{name}" for name in addition.sources)
+
+    def __len__(self) -> int:
+        return len(self._own) + sum(len(addition.sources) for addition in self._additions)
+
+
+def _joined(data: Mapping[str, Any], more: Sequence[Later]) -> Lines:
+    return Lines(list(more), lines(data.get("conditions", ())))
+
+
+def _register(
+    operators: MutableMapping[str, Said], addition: Addition, target: Target, prefix: str
+) -> None:
     for op in addition.operators:
         said = addition.entry(op, target)
         if said is None:
             continue
         if said.get("registered", True):
-            data["operators"][op] = _cited(_anywhere(said), prefix)
+            operators[op] = _cited(_anywhere(said), prefix)
         else:
-            data["operators"].pop(op, None)
-    for said in addition.withdrawn:
-        if holds(said, target):
-            data["conditions"] = lines(list(_without(data["conditions"], said)))
-            if said["code"] in (DOCUMENTED, DOUBTED, OVERRULED):
-                data["documented"] = list(_without(data.get("documented", ()), said))
-            if said["code"] in (DOCUMENTED, DOUBTED, RANK):
-                data["refusals"] = list(_without(data.get("refusals", ()), said))
-    conditions = [
-        {**_cited(_anywhere(s), prefix), "stands": True}
-        for s in addition.conditions
-        if addition.holds(s, target)
-    ]
-    data["conditions"] += conditions
+            operators.pop(op, None)
+
+
+def _withdraw(data: dict[str, Any], said: Said) -> None:
+    data["conditions"] = lines(list(_without(data["conditions"], said)))
+    if said["code"] in (NO_DTYPE, DOUBTED, OVERRULED):
+        data["documented"] = list(_without(data.get("documented", ()), said))
+    if said["code"] in (NO_DTYPE, DOUBTED, RANK):
+        data["refusals"] = list(_without(data.get("refusals", ()), said))
+
+
+def _conditions(addition: Addition, target: Target, prefix: str) -> Iterator[Later]:
+    """Those of an addition that hold for a target, each made when it is first asked for."""
+    said = addition.conditions
+    if isinstance(said, Lines):
+        made: Iterable[Later] = said.later()
+    else:
+        held = (one for one in said if addition.holds(one, target))
+        made = (Later(one["ops"], partial(_anywhere, one)) for one in held)
+    return (Later(one.ops, partial(_stands, one.make, prefix)) for one in made)
+
+
+def _stands(make: Callable[[], Said], prefix: str) -> Said:
+    return {**_cited(make(), prefix), "stands": True}
 
 
 def _kind_of_target(addition: Addition, target: Target) -> str:
@@ -187,7 +243,7 @@ def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
 
 
 def _code(said: Said) -> str:
-    code: str = said.get("code", RANK if "most" in said else DOCUMENTED)
+    code: str = said.get("code", RANK if "most" in said else NO_DTYPE)
     return code
 
 

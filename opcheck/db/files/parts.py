@@ -1,7 +1,7 @@
 """The parts of a file's content - entries by name, lines by overload - decoded one at a time."""
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cached_property, partial
 from typing import Any, overload
 
 import msgspec
@@ -79,6 +79,13 @@ class Entries(MutableMapping[str, Any]):
         return Entries(self._held.copy(), self.limited)
 
 
+class Later(msgspec.Struct, frozen=True):
+    """An item of :class:`Lines` that is made when it is first asked for."""
+
+    ops: Sequence[str]
+    make: Callable[[], Said]
+
+
 class Lines(Sequence[Said]):
     """The items of a list that each name overloads (``ops``), decoded when first asked for."""
 
@@ -104,6 +111,12 @@ class Lines(Sequence[Said]):
     def __getitem__(self, place: int | slice) -> Said | Sequence[Said]:
         return list(self)[place]
 
+    def later(self) -> Iterator[Later]:
+        """Each item, to be made when it is asked for; not those that precede these."""
+        for place, item in enumerate(self._items):
+            ops = item.ops if isinstance(item, Later) else self._item(place)["ops"]
+            yield Later(ops, partial(self._item, place))
+
     def __iter__(self) -> Iterator[Said]:
         if self._before is not None:
             yield from self._before
@@ -126,7 +139,7 @@ class Lines(Sequence[Said]):
         if isinstance(self._said, Raw):
             named: Iterable[Sequence[str]] = (line.ops for line in _LINES.decode(self._said))
         else:
-            named = (line["ops"] for line in self._said)
+            named = (one.ops if isinstance(one, Later) else one["ops"] for one in self._said)
         found: dict[str, list[int]] = {}
         for place, ops in enumerate(named):
             for op in ops:
@@ -137,6 +150,8 @@ class Lines(Sequence[Said]):
         item = self._items[place]
         if isinstance(item, Raw):
             item = self._items[place] = _ANYTHING.decode(item)
+        elif isinstance(item, Later):
+            item = self._items[place] = item.make()
         return item  # type: ignore[no-any-return]  # as the file has it
 
 

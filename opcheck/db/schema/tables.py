@@ -51,6 +51,7 @@ OPEN_SPANS = Text(
 DATE = Text(pattern=r"\d{4}-\d\d-\d\d", form="a date such as 2026-08-22")
 CODE = Text(pattern=r"[a-z0-9]+(-[a-z0-9]+)*", form="words with hyphens such as no-kernel")
 CITATIONS = ListOf(Text(), least=1)
+MODES = ListOf(Text(frozenset({"inference", "train"})), least=1)
 WHERE: Mapping[str, Shape] = {"chips": TEXTS, "torch": OPEN_SPANS}
 
 
@@ -240,9 +241,24 @@ COMPILERS_FILE = Record(
                     "without": MapOf(
                         Record({"chips": TEXTS, "releases": TEXTS, "at": CITATIONS})
                     ),
+                    "supported": Record({"modes": MODES}, {"chips": TEXTS, "releases": TEXTS}),
                 },
             ),
             least=1,
+        ),
+        "conditions": ListOf(
+            Record(
+                {
+                    "does": Text(frozenset(CompilerDoes)), "text": WHY, "ops": OPERATORS,
+                    "at": CITATIONS,
+                },
+                {
+                    "names": TEXTS, "vendors": ListOf(Text(), least=1), "chips": TEXTS,
+                    "releases": OPEN_SPANS, "torch": OPEN_SPANS, "fullgraph": Flag(),
+                    "modes": MODES, "method": METHOD,
+                    "cases": ListOf(ListOf(TEST, least=1), least=1),
+                },
+            ),
         ),
         "complete": COMPLETE,
     }
@@ -262,7 +278,10 @@ TRITON_FILE = Record(
                     "operations": MapOf(
                         Record(
                             {"at": CITATIONS},
-                            {"dtypes": TEXTS, "refuses": TEXTS, "texts": MapOf(TEXTS)},
+                            {
+                                "dtypes": TEXTS, "refuses": TEXTS, "texts": MapOf(TEXTS),
+                                "chips": TEXTS, "torch": VERSIONS, "method": METHOD,
+                            },
                         )
                     )
                 },

@@ -25,7 +25,6 @@ from opcheck.kernel_code.launching import listening
 from opcheck.lang.sentence import Sentence
 from opcheck.model.launches import KernelCode, Language, Launch
 from opcheck.model.trace import (
-    COMPILED_CODE,
     DEVICE_NAMED,
     NOT_SEEN,
     SHAPE_ASSUMED,
@@ -374,8 +373,7 @@ class Engine(TorchDispatchMode):
 
     def _met_compiled(self, how: Compilation, module: str = "") -> None:
         where = module or self._here()
-        self.compiled[CompiledRegion(where, how)] = None
-        self.gap(Gap(where, eager.reason(how.backend), COMPILED_CODE))
+        self.compiled[CompiledRegion(where, eager.as_set(how))] = None
 
     def _met_launch(
         self, code: KernelCode, given: Mapping[str, Any], grid: tuple[Any, ...]

@@ -11,6 +11,7 @@ Private torch API used here, checked on 2.13.0: ``torch._C._InferenceMode``, whi
 ``torch.inference_mode`` enters, and ``torch._C._set_grad_enabled``.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,12 +21,12 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
+from msgspec.structs import replace
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
-from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
 from opcheck.trace.device.alias import from_inside
 from opcheck.trace.device.tensors import DeviceTensor
@@ -38,18 +39,15 @@ _AS_WRITTEN = frozenset({"", "eager"})
 _listening: list[Met] = []
 
 
-def reason(backend: str) -> str:
-    """What is not seen of what a backend compiles, in one sentence."""
-    if backend == GIVEN_BACKEND:
-        return (
-            "is compiled by torch.compile with the backend that it was given; it ran as it is "
-            "written, and what the compiler makes of it was not seen"
-        )
-    return Sentence(
-        "is compiled by torch.compile with the backend {backend}; it ran as it is written, "
-        "and what the compiler makes of it was not seen",
-        backend=backend,
-    )
+def as_set(how: Compilation) -> Compilation:
+    """How something is compiled with what ``torch._dynamo.config`` says at the time.
+
+    ``suppress_errors`` may be set by code, which has loaded the module then, or by the environment.
+    """
+    config = sys.modules.get("torch._dynamo.config")
+    given = bool(os.environ.get("TORCHDYNAMO_SUPPRESS_ERRORS"))
+    on = getattr(config, "suppress_errors", False) if config is not None else given
+    return replace(how, suppressed=True) if on else how
 
 
 def prepare() -> None:

@@ -123,6 +123,7 @@ def _compiled(region: CompiledRegion) -> Json:
         "dynamic": how.dynamic,
         "options": list(how.options),
         "function": how.function,
+        **({"suppressed": True} if how.suppressed else {}),
     }
 
 
@@ -245,6 +246,7 @@ def _read_compiled(node: Node) -> CompiledRegion:
         node.text("dynamic"),
         node.texts("options"),
         node.truth("function"),
+        node.has("suppressed") and node.truth("suppressed"),
     )
     return CompiledRegion(node.text("where"), how)
 

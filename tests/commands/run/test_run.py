@@ -23,7 +23,7 @@ from opcheck.model.script import (
     Write,
 )
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import COMPILED_CODE, Phase
+from opcheck.model.trace import Phase
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.views.formats import command_view
 from tests.app.stand_in import outcome
@@ -166,16 +166,28 @@ def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_what_is_compiled_is_no_plain_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("target", "runs", "code"),
+    [
+        ("ascend-910b@26.1.0+torch2.7", None, "compile-backend-not-proven"),
+        ("ascend-910b@6.0.0", False, "compile-backend-missing"),
+    ],
+)
+def test_what_is_compiled_is_no_plain_runs(
+    tmp_path: Path, target: str, runs: bool | None, code: str
+) -> None:
     found = ran(
         tmp_path,
         "import torch\nfrom torch import nn\n"
         "net = torch.compile(nn.Sequential(nn.Linear(4, 4)).cuda())\n"
         "net(torch.randn(2, 4, device='cuda')).sum().backward()\n",
+        target=target,
     )
-    assert [(gap.where, gap.code) for gap in found.emulation.gaps] == [
-        ("Sequential", COMPILED_CODE)
-    ]
+    emulation = found.emulation
+    assert (found.runs, emulation.gaps) == (runs, ())
+    told = [(each.op, each.reason.code) for each in emulation.cautions]
+    told += [(each.op, each.reason.code) for each in emulation.refusals]
+    assert [of for op, of in told if op == "torch::compile"] == [code]
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ TESTED = "2.13.0"
 PATH = "torch/testing/_internal/common_methods_invocations.py"
 _CHANGED = Path(__file__).with_name("in_tree_dtypes.yaml")
 _FACTS = Path(__file__).with_name("cuda_facts.yaml")
+_CHECKS = Path(__file__).with_name("cuda_checks.yaml")
 _INFERRED = {"confidence": "low", "method": "inferred"}
 _HALF = frozenset({"float16", "bfloat16"})
 _UNTESTED = frozenset({"complex32"})
@@ -228,11 +229,12 @@ class CudaVendor(Struct, frozen=True, dict=True):
         read: Mapping[str, Any] = load_yaml(self.curated)
         if self.own_kernels:
             return read
-        shared = load_yaml(_FACTS)
+        shared, own = load_yaml(_FACTS), self.curated.with_name(f"{self.name}_checks.yaml")
+        checks = [*load_yaml(own)["facts"], *load_yaml(_CHECKS)["facts"]]
         return {
             **read,
             "sources": {**shared["sources"], **read["sources"]},
-            "facts": [*read["facts"], *shared["facts"]],
+            "facts": [*read["facts"], *shared["facts"], *checks],
         }
 
     def releases(self, sources: Path) -> tuple[str, ...]:

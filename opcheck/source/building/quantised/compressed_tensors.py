@@ -10,10 +10,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import torch
 from torch import nn
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
+from opcheck.source.building.quantised.compressed_fp4 import (
+    KERNELS,
+    SMALL_FORMATS,
+    SmallFloatLinear,
+)
 from opcheck.source.building.quantised.compressed_layers import (
     PACKED_BITS,
     CompressedLinear,
@@ -28,7 +34,12 @@ _PACKED = "pack-quantized"
 _BYTES = ("int-quantized", "float-quantized", "naive-quantized")
 _STRATEGIES = ("tensor", "channel", "group", "block", "token", "tensor_group", "attn_head")
 _MEASURED = ("token", "tensor", "tensor_group", "group")
-_HERE = ("tensor", "channel", "group", "block", "token")
+_TENSOR_GROUP = "tensor_group"
+_HERE = ("tensor", "channel", "group", "block", "token", _TENSOR_GROUP)
+_NVFP4, _MXFP4, _MXFP8 = SMALL_FORMATS
+_SCALES: Mapping[str, Any] = {
+    "None": None, "float8_e4m3fn": torch.float8_e4m3fn, "uint8": torch.uint8,
+}  # fmt: skip
 _OTHERS = ("kv_cache_scheme", "transform_config", "moe_sparsity_config")
 _WHOLE_EXPERTS = Sentence(
     "transformers makes the packed weights of experts floats when it loads them, and rounds none "
@@ -37,9 +48,11 @@ _WHOLE_EXPERTS = Sentence(
 """``CompressedTensorsDequantize``, line 55 of integrations/compressed_tensors.py."""
 _KINDS = ("int", "float")
 _EIGHT = 8
+_MX_GROUP, _NV_GROUP = 32, 16
 _PARTS = ("weights", "input_activations", "output_activations")
 _MIXED = "mixed-precision"
-Scheme = tuple[bool, Rounding | None, Rounding | None, Rounding | None]
+Scheme = tuple[str, Rounding | None, Rounding | None, Rounding | None]
+"""How weights are stored, and how these, inputs and outputs are rounded."""
 
 
 class CompressedTensors(Method):
@@ -49,6 +62,8 @@ class CompressedTensors(Method):
     """
 
     name = "compressed-tensors"
+    others = ("compressed_tensors",)
+    defaults = KERNELS
     notes = (
         Sentence(
             "compressed-tensors makes packed weights whole in the first call, and rounds "
@@ -64,7 +79,7 @@ class CompressedTensors(Method):
         return None
 
     def models(self, model: nn.Module) -> bool:
-        """Weights of eight bits, and of four where they share words."""
+        """Integers of up to eight bits, and floats of eight and four."""
         groups = self.setting("config_groups")
         sparse = self.setting("sparsity_config") or {}
         if (
@@ -102,7 +117,7 @@ class CompressedTensors(Method):
 
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """One with the scheme of the first target that names it."""
-        packed, *roundings = self._schemes[self._target(self._paths[linear], linear)]
+        stored, *roundings = self._schemes[self._target(self._paths[linear], linear)]
         for how in roundings:
             if how is not None and how.group and columns % how.group:
                 raise SourceError(
@@ -111,7 +126,9 @@ class CompressedTensors(Method):
                         text_value=how.group, columns=columns,
                     )
                 )  # fmt: skip
-        return CompressedLinear(linear, *roundings, packed=packed)
+        if stored in SMALL_FORMATS:
+            return SmallFloatLinear(linear, *roundings, packed=True)
+        return CompressedLinear(linear, *roundings, packed=stored == _PACKED)
 
     def _target(self, path: str, module: nn.Module) -> str:
         """The target that names a module first; "" where none does, or it is left out."""
@@ -128,24 +145,14 @@ class CompressedTensors(Method):
         weights, inputs, outputs = parts
         if weights is None or "" in parts:
             return None
-        packed = not weights.floating and inputs is None
-        if not self._is_stored(group, packed) or weights.bits != (
-            PACKED_BITS if packed else _EIGHT
-        ):
-            return None
-        rounded = [how for how in (inputs, outputs) if how is not None]
-        if any(how.bits != _EIGHT or (how.group and not how.dynamic) for how in rounded):
-            return None
-        return packed, weights, inputs, outputs
-
-    def _is_stored(self, group: Mapping[str, Any], packed: bool) -> bool:
-        """Whether the config stores weights as the library takes them, which it infers itself.
-
-        ``infer_module_format``, compressors/format.py line 79: integers share words where
-        activations stay as they are.
-        """
+        stored = _stored(weights, inputs)
         form = str(group.get("format") or self.setting("format"))
-        return form == _MIXED or form in ((_PACKED,) if packed else _BYTES)
+        if stored is None or form not in (_MIXED, *([stored] if stored else _BYTES)):
+            return None
+        others = [how for how in (inputs, outputs) if how is not None]
+        if not all(_is_known(how, stored) for how in others):
+            return None
+        return stored, weights, inputs, outputs
 
     def _rounding(self, given: Any) -> Any:
         """How one part is rounded; None where it is not, "" where in no way that is known here."""
@@ -153,18 +160,41 @@ class CompressedTensors(Method):
             return None
         _check(given)
         strategy = _strategy(given)
-        local = given.get("dynamic") == "local"
-        other = given.get("scale_dtype") not in (None, "None")
-        if strategy not in _HERE or local or other:
-            return ""
         bits, floating = given.get("num_bits", _EIGHT), given.get("type", "int").lower() == "float"
-        if floating and bits != _EIGHT:
+        scale = _SCALES.get(str(given.get("scale_dtype")).removeprefix("torch."), "")
+        known = range(1, _EIGHT + 1) if not floating else (PACKED_BITS, _EIGHT)
+        local = given.get("dynamic") == "local"
+        if strategy not in _HERE or scale == "" or bits not in known:
+            return ""
+        if local != (strategy == _TENSOR_GROUP and bool(given.get("dynamic"))):
             return ""
         return Rounding(
             strategy, bits, floating, given.get("symmetric", True), bool(given.get("dynamic")),
-            given.get("group_size") or 0 if strategy == "group" else 0,
-            tuple(given.get("block_structure") or (1, 1)),
+            given.get("group_size") or 0 if strategy in ("group", _TENSOR_GROUP) else 0,
+            tuple(given.get("block_structure") or (1, 1)), scale,
         )  # fmt: skip
+
+
+def _stored(weights: Rounding, inputs: Rounding | None) -> str | None:
+    """How the library stores weights, which it infers itself; "": in whole bytes; None: in no way.
+
+    ``infer_module_format``, compressors/format.py line 79.
+    """
+    if not weights.floating:
+        return _PACKED if inputs is None else ""
+    if weights.bits == PACKED_BITS:
+        return {_MX_GROUP: _MXFP4, _NV_GROUP: _NVFP4}.get(weights.group)
+    return _MXFP8 if weights.group == _MX_GROUP and weights.scale == torch.uint8 else ""
+
+
+def _is_known(how: Rounding, stored: str) -> bool:
+    """Whether activations are rounded in a way that is known here, beside weights stored so."""
+    four = how.floating and how.bits == PACKED_BITS
+    if four != (how.strategy == _TENSOR_GROUP) or (four and stored != _NVFP4):
+        return False
+    return how.scale == (torch.float8_e4m3fn if four else None) and not (
+        how.group and not how.dynamic
+    )
 
 
 def _strategy(given: Mapping[str, Any]) -> str:

@@ -85,7 +85,8 @@ class FineGrainedFP8(Method):
         kept = self.kept(model)
         self.experts = {one for path, one in experts_of(model) if not is_kept(path, kept)}
         blocks = self._block() is not None and self.setting("expert_dtype", "fp8") == "fp8"
-        known = blocks and not self._static() and min(block or [0]) >= _LEAST
+        least = min(block or [0]) >= _LEAST or block == _MX
+        known = blocks and not self._static() and least
         return not self.experts or (known and all(map(packable, self.experts)))
 
     def kept(self, model: nn.Module) -> Sequence[str]:
@@ -123,10 +124,11 @@ class FineGrainedFP8(Method):
     def _is_mx(self, model: nn.Module, block: list[int]) -> bool:
         """Whether the kernel takes scales for 32 weights of a row: matmul.py lines 639 and 652."""
         scaled = block == _MX and self._scale() == _SCALES["ue8m0"] and not self._static()
+        kept = self.kept(model)
         return scaled and all(
             features(module)[1] % _MX[1] == 0
-            for module in model.modules()
-            if type(module) is nn.Linear
+            for path, module in model.named_modules()
+            if type(module) is nn.Linear and not is_kept(path, kept)
         )
 
     def _static(self) -> bool:

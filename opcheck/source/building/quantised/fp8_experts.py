@@ -15,8 +15,8 @@ from opcheck.source.building.quantised.experts import WholeExperts
 _ops = torch.ops.finegrained_fp8
 _KINDS = (None, "grouped_mm")
 """Ways to compute experts that are the grouped one; None: transformers takes it where it can."""
-_GATES = ("swiglu_alpha", "swiglu_limit", "mlp_gate_softcap")
-"""Settings of a config with which the gate is another one."""
+_GATES = ("mlp_gate_softcap", "mlp_up_softcap", "swiglu_alpha", "swiglu_limit")
+"""Settings of a config that make the gate another one."""
 _HALVES = 2
 """Of what goes into a gate; each has its scales."""
 
@@ -32,7 +32,6 @@ def packable(experts: Any) -> bool:
         getattr(config, "_experts_implementation", None) in _KINDS
         and not any(getattr(experts, name, False) for name in ("has_bias", "is_transposed"))
         and getattr(experts, "is_concatenated", True)
-        and all(getattr(config, name, None) is None for name in _GATES)
     )
 
 
@@ -70,6 +69,7 @@ class FP8Experts(nn.Module):
             scales = torch.empty(count, *blocks, dtype=scale)
             setattr(self, f"{name}_scale_inv", nn.Parameter(scales, False))
         self.act_fn = experts.act_fn
+        self.gates: dict[str, Any] = {name: getattr(experts.config, name, None) for name in _GATES}
         self._whole = WholeExperts(experts)
 
     def forward(self, x: Tensor, indices: Tensor, scores: Tensor) -> Tensor:
@@ -90,16 +90,30 @@ class FP8Experts(nn.Module):
         rows = torch.histc(told.int(), bins=count, min=0, max=count - 1)
         offsets = torch.cumsum(rows, dim=0, dtype=torch.int32)
         out = self._product(self.first, chosen, offsets, rows)
-        if self.gated:
-            gate, up = out.chunk(_HALVES, dim=-1)
-            out = self.act_fn(gate) * up
-        else:
-            out = self.act_fn(out)
+        out = self._gate(out) if self.gated else self.act_fn(out)
         out = self._product("down_proj", out, offsets, rows)
         out = out * weights.to(out.dtype).unsqueeze(-1)
         back = torch.empty_like(order)
         back[order] = torch.arange(order.size(0), device=x.device)
         return out[back].view(x.size(0), each, x.size(-1)).sum(dim=1).to(x.dtype)
+
+    def _gate(self, both: Tensor) -> Tensor:
+        """``_apply_gate``, line 791."""
+        gate, up = both.chunk(_HALVES, dim=-1)
+        soft, soft_up, alpha, limit = self.gates.values()
+        if soft is not None:
+            gate, up = gate.float(), up.float()
+            factor = torch.tanh(gate / soft) * soft
+            up = torch.tanh(up / soft_up) * soft_up
+            whole: Tensor = factor * torch.sigmoid(gate) * up
+            return whole.to(both.dtype)
+        if alpha is not None or limit is not None:
+            gate, up = gate.clamp(max=limit), up.clamp(min=-limit, max=limit)
+        if alpha is not None:
+            gate = gate * torch.sigmoid(gate * alpha)
+            return (up + 1.0) * gate
+        found: Tensor = self.act_fn(gate) * up
+        return found
 
     def _product(self, name: str, x: Tensor, offsets: Tensor, rows: Tensor) -> Tensor:
         weight, scales = getattr(self, name), getattr(self, f"{name}_scale_inv")

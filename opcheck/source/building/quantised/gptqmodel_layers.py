@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.lang.sentence import Sentence
+from opcheck.source.building.quantised.gptqmodel_three_bits import three_bit_linear
 
 _ops = torch.ops.gptqmodel
 WHOLE = Sentence(
@@ -25,9 +26,9 @@ WHOLE = Sentence(
 _BY_DEVICE = ("auto", "auto_trainable", "autoawq")
 
 
-def chosen_by_device(backend: Any) -> bool:
+def chosen_by_device(backend: Any, *others: str) -> bool:
     """Whether GPTQModel takes the first kernel that says it can, and not one that is named."""
-    return backend is None or str(backend).lower() in _BY_DEVICE
+    return backend is None or str(backend).lower() in (*_BY_DEVICE, *others)
 
 
 _WORD = 32
@@ -75,7 +76,7 @@ def _gptq_linear(
     return out
 
 
-def _awq_linear(
+def awq_linear(
     x: Tensor,
     qweight: Tensor,
     qzeros: Tensor,
@@ -119,8 +120,9 @@ def _counted(beside: Tensor, end: int, step: int, dtype: torch.dtype) -> Tensor:
 
 
 KERNELS: Mapping[str, Callable[..., Any]] = {
-    "gptqmodel::awq_linear": _awq_linear,
+    "gptqmodel::awq_linear": awq_linear,
     "gptqmodel::gptq_linear": _gptq_linear,
+    "gptqmodel::gptq_three_bit_linear": three_bit_linear,
 }
 """Operator -> what runs on every device."""
 
@@ -169,8 +171,11 @@ class AWQLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply rows of ``x``."""
+        return self.multiply(x.reshape(-1, x.shape[-1])).reshape(*x.shape[:-1], self.out_features)
+
+    def multiply(self, x: Tensor) -> Tensor:
+        """Multiply a matrix."""
         out: Tensor = _ops.awq_linear(
-            x.reshape(-1, x.shape[-1]), self.qweight, self.qzeros, self.scales, self.bits,
-            self.group, self.bias,
-        )  # fmt: skip
-        return out.reshape(*x.shape[:-1], self.out_features)
+            x, self.qweight, self.qzeros, self.scales, self.bits, self.group, self.bias
+        )
+        return out

@@ -25,6 +25,8 @@ class Method(ABC):
     """As ``quant_method`` names it."""
     library: ClassVar[str] = ""
     """The file of ``compat_db/schemas`` with its operators; "": it calls PyTorch's own alone."""
+    others: ClassVar[tuple[str, ...]] = ()
+    """More such files, of operators that it calls on some devices or with some settings."""
     defaults: ClassVar[Mapping[str, Kernel]] = {}
     """Operator -> what the library runs where no kernel is for the device, by PyTorch's own."""
 

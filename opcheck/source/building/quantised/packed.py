@@ -93,6 +93,7 @@ def pack(
     kind = (_kinds() if kinds is None else kinds).get(method_of(section))
     if kind is None or (kind.library and not _prepared(kind, libraries)):
         return None
+    _prepare_others(kind, libraries)
     method = kind(section)
     try:
         with weightless(integers=valued, floats=valued):
@@ -122,6 +123,17 @@ def _prepared(kind: type[Method], libraries: Libraries | None) -> bool:
     for op, kernel in kind.defaults.items():
         _default(op, kernel)
     return True
+
+
+def _prepare_others(kind: type[Method], libraries: Libraries | None) -> None:
+    """Define operators that the method calls beside those of its library."""
+    for name in kind.others:
+        schema = None if libraries is None else libraries(name)
+        if schema is not None:
+            register(schema)
+    if kind.others and libraries is not None:
+        for op, kernel in kind.defaults.items():
+            _default(op, kernel)
 
 
 def _default(op: str, kernel: Any) -> None:

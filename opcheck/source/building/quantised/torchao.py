@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -18,10 +17,13 @@ from opcheck.source.building.quantised import torchao_layers as layers
 from opcheck.source.building.quantised.experts import STAY
 from opcheck.source.building.quantised.method import (
     Method,
+    Section,
     dtype_of,
     is_kept,
     one_of,
+    patterns_of,
 )
+from opcheck.source.patterns import matches
 
 _INT8 = ("Int8WeightOnlyConfig", "Int8DynamicActivationInt8WeightConfig")
 _FLOAT8 = ("Float8WeightOnlyConfig", "Float8DynamicActivationFloat8WeightConfig")
@@ -32,7 +34,16 @@ _SIXTEEN = 16
 _FLOATS = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)
 _KINDS = ("PerTensor", "PerRow", "PerGroup")
 _TILES = (8, 16)
-_TILED = "tile_packed_to_4d"
+_PLAIN, _INT32, _TILED, _SHUFFLED = _PACKINGS = (
+    "plain", "plain_int32", "tile_packed_to_4d", "preshuffled"
+)  # fmt: skip
+_TWO_DEVICES = Sentence(
+    "torchao packs int4 weights as plain_int32 for XPU and Ascend, each in its own way, and raises "
+    "NotImplementedError for another device"
+)
+_BY_NAME = ("FqnToConfig", "ModuleFqnToConfig")
+_REST = "_default"
+_REGEX = "re:"
 _GROUP = 128
 Make = Callable[[nn.Module, int, int], nn.Module]
 
@@ -41,11 +52,18 @@ class TorchAO(Method):
     """Weights of eight bits, of float8, and of four bits in tiles."""
 
     name = "torchao"
+    others = ("mslk", "torch_npu")
     whole: ClassVar[Sentence | None] = STAY
 
+    def __init__(self, section: Section) -> None:
+        super().__init__(section)
+        self._named: dict[nn.Module, TorchAO | None] = {}
+
     def models(self, model: nn.Module) -> bool:
-        """One configuration for all layers, whose kernels are PyTorch's own."""
+        """A configuration for all layers or one for each, whose kernels are known here."""
         self._type, self._data = self._configuration()
+        if self._type in _BY_NAME:
+            return self._models_by_name(model)
         if self.setting("include_input_output_embeddings"):
             return False
         make = self._maker()
@@ -53,6 +71,39 @@ class TorchAO(Method):
             return False
         self._make = make
         return True
+
+    def _models_by_name(self, model: nn.Module) -> bool:
+        """``TorchAoQuantize`` of transformers, integrations/torchao.py line 101."""
+        given = self._data.get("fqn_to_config") or self._data.get("module_fqn_to_config")
+        if not isinstance(given, Mapping):
+            raise SourceError(
+                Sentence(
+                    "{name} is {text_value}, want names with settings",
+                    name="fqn_to_config", text_value=given,
+                )
+            )  # fmt: skip
+        patterns_of("fqn_to_config", [name.removeprefix(_REGEX) for name in given])
+        made = {name: self._alone(found, model) for name, found in given.items()}
+        if any(found is False for found in made.values()):
+            return False
+        for path, module in model.named_modules():
+            if not path:
+                continue
+            name = _named(given, path, linear=isinstance(module, nn.Linear))
+            found = made.get(name) if name is not None else None
+            if isinstance(found, TorchAO):
+                if not isinstance(module, nn.Linear):
+                    return False
+                self._named[module] = found
+                self.notes = tuple(dict.fromkeys((*self.notes, *found.notes)))
+        return bool(self._named)
+
+    def _alone(self, given: Any, model: nn.Module) -> "TorchAO | bool | None":
+        """What a configuration alone makes; None where layers stay, False where it is not known."""
+        if given is None:
+            return None
+        found = type(self)({**self.section, "quant_type": {"default": given}})
+        return found if found.models(model) else False
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Layers that the config names, and those whose sizes the library does not pack."""
@@ -66,16 +117,24 @@ class TorchAO(Method):
 
     def replaceable(self, module: nn.Module) -> bool:
         """Linear layers of any class but that of PyTorch's own attention."""
+        if self._type in _BY_NAME and module not in self._named:
+            return False
         return isinstance(module, nn.Linear) and not isinstance(
             module, NonDynamicallyQuantizableLinear
         )
 
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """The one that the configuration makes."""
-        return self._make(linear, rows, columns)
+        own = self._named.get(linear)
+        return (
+            self._make(linear, rows, columns) if own is None else own.layer(linear, rows, columns)
+        )
 
     def fits(self, linear: Any) -> bool:
         """Whether the library packs weights of such sizes."""
+        own = self._named.get(linear)
+        if own is not None:
+            return own.fits(linear)
         if self._type == _INT4:
             return bool(linear.in_features % self._data.get("group_size", _GROUP) == 0)
         if self._type == _FLOAT8[1]:
@@ -102,7 +161,7 @@ class TorchAO(Method):
                     version=found.get("_version", 1), type=name,
                 )
             )  # fmt: skip
-        current = found.get("_version", 1) == _VERSION
+        current = found.get("_version", 1) == _VERSION or name in _BY_NAME
         return (str(name) if current else ""), data
 
     def _maker(self) -> Make | None:
@@ -111,8 +170,8 @@ class TorchAO(Method):
             return self._int8()
         if self._type in _FLOAT8:
             return self._float8()
-        if self._type == _INT4 and str(self._data.get("int4_packing_format")).lower() == _TILED:
-            return self._int4()
+        if self._type == _INT4:
+            return self._int4(str(self._data.get("int4_packing_format") or _PLAIN).lower())
         return None
 
     def _int8(self) -> Make | None:
@@ -153,7 +212,7 @@ class TorchAO(Method):
 
         return make
 
-    def _int4(self) -> Make | None:
+    def _int4(self, packing: str) -> Make | None:
         size = self._data.get("group_size", _GROUP)
         tile = self._data.get("int4_tile_packed_ntile", _TILES[0])
         if not isinstance(size, int) or size <= 0:
@@ -161,8 +220,21 @@ class TorchAO(Method):
                 Sentence("group_size is {text_value}, want a positive integer", text_value=size)
             )
         one_of("int4_tile_packed_ntile", tile, [str(known) for known in _TILES])
-        make = partial(layers.Int4Linear, group=size, tile=int(tile))
-        return lambda linear, rows, columns: make(rows, columns, linear.bias)
+        kind = one_of("int4_packing_format", packing, _PACKINGS)
+
+        def make(linear: Any, rows: int, columns: int) -> nn.Module:
+            dtype = linear.weight.dtype
+            if kind == _PLAIN:
+                _check_dtype(kind, dtype, (torch.bfloat16,))
+                return layers.Int4PlainLinear(rows, columns, linear.bias, group=size)
+            if kind == _INT32:
+                _check_dtype(kind, dtype, (torch.float16, torch.bfloat16))
+                return layers.Int4Int32Linear(rows, columns, linear.bias, group=size, dtype=dtype)
+            return layers.Int4Linear(rows, columns, linear.bias, group=size, tile=int(tile))
+
+        if kind == _INT32:
+            self.notes = (*self.notes, _TWO_DEVICES)
+        return None if kind == _SHUFFLED else make
 
     def _granularities(
         self, dynamic: bool, default: str = "PerRow"
@@ -200,6 +272,30 @@ def _granularity(value: Any, default: str) -> int | None:
             return None
     one_of("granularity", name, _KINDS[:2] if name in _KINDS else _KINDS)
     return None
+
+
+def _named(given: Mapping[str, Any], path: str, *, linear: bool) -> str | None:
+    """The name under which a configuration has a layer; None where it has none."""
+    whole = f"{path}.weight"
+    for name in (whole, path):
+        if name in given:
+            return name
+    for name in given:
+        pattern = name.removeprefix(_REGEX)
+        if pattern != name and any(matches(pattern, one, whole=True) for one in (whole, path)):
+            return name
+    return _REST if linear and _REST in given else None
+
+
+def _check_dtype(kind: str, dtype: torch.dtype, known: Sequence[torch.dtype]) -> None:
+    names = [str(one).removeprefix("torch.") for one in (dtype, *known)]
+    if dtype not in known:
+        raise SourceError(
+            Sentence(
+                "a layer has weights of {dtype}, and torchao packs {list} as {name}",
+                dtype=names[0], list=", ".join(names[1:]), name=kind,
+            )
+        )  # fmt: skip
 
 
 def _check_group(group: int, columns: int) -> None:

@@ -23,6 +23,8 @@ _MULTIPLE = 8
 _INT_MM = ("cpu", "meta", "cuda", "xpu")
 _REFUSED = ("npu", "mlu")
 """Where products of integers raise; the library then multiplies in float32."""
+_EIGHTH = 8
+"""Weights of four bits in an integer of 32."""
 _TILE, _PADDED, _TILE_COLUMNS = 8, 1024, 128
 
 
@@ -214,6 +216,80 @@ class Int4Linear(nn.Module):
         if self.bias is not None:
             out += self.bias.to(out.dtype)
         return out.to(x.dtype)  # type: ignore[no-any-return]  # an operator's
+
+
+class Int4PlainLinear(nn.Module):
+    """Weights of four bits in pairs, multiplied by a kernel of mslk's in bfloat16.
+
+    int4/int4_tensor.py line 168.
+    """
+
+    def __init__(self, rows: int, columns: int, bias: Any, *, group: int) -> None:
+        super().__init__()
+        self.rows = rows
+        self._weight_qdata = _kept(torch.empty(rows, columns // 2, dtype=torch.int8))
+        for name in ("scale", "zero_point"):
+            made = torch.empty(columns // group, rows, dtype=torch.bfloat16)
+            setattr(self, f"_weight_{name}", _kept(made))
+        self.bias = bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Multiply rows of ``x``."""
+        held: Any = (self._weight_qdata, self._weight_scale, self._weight_zero_point)
+        out: Tensor = torch.ops.mslk.bf16i4bf16_rowwise(x.reshape(-1, x.shape[-1]), *held)
+        out = out.reshape(*x.shape[:-1], self.rows)
+        return out if self.bias is None else out + self.bias
+
+
+class Int4Int32Linear(nn.Module):
+    """Weights of four bits in integers of 32, for XPU and Ascend alone.
+
+    int4/int4_plain_int32_tensor.py lines 263 and 311; it raises NotImplementedError for another
+    device, which has no such product. Zeros are bytes on XPU, and on Ascend of the dtype of the
+    scales; here they are the latter.
+    """
+
+    def __init__(
+        self, rows: int, columns: int, bias: Any, *, group: int, dtype: torch.dtype
+    ) -> None:
+        super().__init__()
+        self.group, self.rows = group, rows
+        packed = torch.empty(rows, columns // _EIGHTH, dtype=torch.int32)
+        self._weight_qdata = _kept(packed)
+        for name in ("scale", "zero_point"):
+            made = torch.empty(columns // group, rows, dtype=dtype)
+            setattr(self, f"_weight_{name}", _kept(made))
+        self.bias = bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Multiply rows of ``x`` by the device's own product of such weights."""
+        flat = x.reshape(-1, x.shape[-1])
+        out = self._on_npu(flat) if x.device.type == "npu" else self._on_xpu(flat)
+        out = out[:, : self.rows].reshape(*x.shape[:-1], self.rows)
+        if self.bias is not None and x.device.type != "npu":
+            out += self.bias
+        return out.to(x.dtype)
+
+    def _on_npu(self, x: Tensor) -> Tensor:
+        bias = self.bias
+        if bias is not None:
+            bias = bias.to(torch.float32 if x.dtype == torch.bfloat16 else x.dtype)
+        scale, zero = self._weight_scale, self._weight_zero_point
+        if x.dtype in (torch.float16, torch.bfloat16):
+            scale, zero = scale.to(x.dtype), zero.to(x.dtype)
+        out: Tensor = torch.ops.npu.npu_weight_quant_batchmatmul(
+            x, self._weight_qdata.transpose(-1, -2), scale, zero, bias=bias,
+            antiquant_group_size=self.group,
+        )  # fmt: skip
+        return out
+
+    def _on_xpu(self, x: Tensor) -> Tensor:
+        given: Any = self._weight_zero_point
+        zero = torch.empty_like(given, dtype=torch.int8)
+        out: Tensor = torch.ops.aten._weight_int4pack_mm_with_scales_and_zeros(
+            x, self._weight_qdata, self.group, self._weight_scale, zero
+        )
+        return out
 
 
 def _kept(tensor: Tensor) -> nn.Parameter:

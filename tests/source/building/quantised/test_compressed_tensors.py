@@ -12,11 +12,14 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from opcheck.commands.scan import answer as scan_answer
+from opcheck.db.by_hand.libraries import Schemas
 from opcheck.errors import SourceError
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.source.building.quantised.compressed_fp4 import KERNELS
 from opcheck.source.building.quantised.packed import pack
 
+SCHEMAS = Schemas(Path(__file__).parents[4] / "compat_db" / "schemas")
 W4 = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32}
 SHIFTED = {**W4, "symmetric": False}
 W8 = {"num_bits": 8, "type": "int", "strategy": "channel"}
@@ -26,11 +29,22 @@ TOKEN = {"num_bits": 8, "type": "int", "strategy": "token", "dynamic": True}
 WHOLE = {**TOKEN, "strategy": "tensor", "symmetric": False}
 STATIC = {"num_bits": 8, "type": "int", "strategy": "tensor", "symmetric": False}
 GROUP = {**FLOAT, "strategy": "group", "group_size": 32, "dynamic": True}
+NVFP4 = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16,
+         "scale_dtype": "torch.float8_e4m3fn"}  # fmt: skip
+LOCAL = {**NVFP4, "dynamic": "local"}
+MXFP4 = {**W4, "type": "float", "scale_dtype": "torch.uint8"}
+MXFP8 = {**MXFP4, "num_bits": 8}
 FORMS = [
     ("pack-quantized", W4, None), ("pack-quantized", SHIFTED, None),
     ("int-quantized", W8, TOKEN), ("int-quantized", W8, WHOLE), ("int-quantized", W8, STATIC),
     ("float-quantized", FLOAT, FLOAT), ("float-quantized", BLOCK, GROUP),
-    ("naive-quantized", FLOAT, None),
+    ("naive-quantized", FLOAT, None), ("pack-quantized", W8, None),
+    ("pack-quantized", {**W4, "num_bits": 2}, None),
+    ("pack-quantized", {**W4, "num_bits": 3}, None),
+    ("pack-quantized", {**SHIFTED, "num_bits": 5}, None), ("int-quantized", W4, TOKEN),
+    ("int-quantized", W4, {**TOKEN, "num_bits": 4}), ("int-quantized", W4, GROUP),
+    ("nvfp4-pack-quantized", NVFP4, None), ("nvfp4-pack-quantized", NVFP4, LOCAL),
+    ("mxfp4-pack-quantized", MXFP4, None), ("mxfp8-quantized", MXFP8, None),
 ]  # fmt: skip
 
 
@@ -56,7 +70,7 @@ class Net(nn.Module):
 
 def packed(config: Mapping[str, Any]) -> Net:
     net = Net()
-    assert pack(net, "quantization_config", config, None, valued=2**16)
+    assert pack(net, "quantization_config", config, SCHEMAS, valued=2**16)
     return net
 
 
@@ -136,7 +150,37 @@ def test_layers_hold_call_and_give_what_the_librarys_own_do(
             made = layer(x)
     assert made.equal(wanted)
     shape = [("aten.slice.Tensor", "torch.int64"), ("aten.select.int", "torch.int64")]
-    assert found.calls == [call for call in called.calls if call not in shape]
+    theirs = [call for call in called.calls if call not in shape]
+    if packed_by_words(form, weights) or inputs == LOCAL:
+        assert is_part([call for call in found.calls if call[0] != CAST], theirs)
+    else:
+        assert found.calls == theirs
+
+
+CAST = "compressed_tensors.cast_to_fp4.default"
+
+
+def packed_by_words(form: str, weights: Mapping[str, Any]) -> bool:
+    """Whether the library computes where numbers are, which is there before here."""
+    return form == "pack-quantized" and weights["num_bits"] != 4
+
+
+def is_part(calls: list[tuple[str, str]], of: list[tuple[str, str]]) -> bool:
+    """Whether all calls are among others, in their order."""
+    rest = iter(of)
+    return all(call in rest for call in calls)
+
+
+@pytest.mark.library
+def test_floats_of_four_bits_are_made_as_the_library_makes_them() -> None:
+    own = pytest.importorskip("compressed_tensors.quantization.utils.fp4_utils")
+    x = torch.linspace(-7, 7, 4001)
+    with Called() as called:
+        wanted = own.cast_to_fp4(x)
+    with Called() as found:
+        made = KERNELS["compressed_tensors::cast_to_fp4"](x)
+    assert made.equal(wanted)
+    assert found.calls == called.calls
 
 
 def test_packed_weights_are_taken_apart() -> None:
@@ -160,7 +204,8 @@ def words(values: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    ("form", "weights", "inputs"), [form for form in FORMS if form[2] is not None]
+    ("form", "weights", "inputs"),
+    [form for form in FORMS if form[2] is not None and form[2]["num_bits"] == 8],
 )
 def test_activations_are_rounded(form: str, weights: Any, inputs: Any) -> None:
     torch.manual_seed(0)
@@ -235,10 +280,11 @@ def test_experts_that_a_group_names_are_not_known() -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        section("pack-quantized", W8),
         section("naive-quantized", W8),
-        section("int-quantized", W4, TOKEN),
         section("nvfp4-pack-quantized", {**FLOAT, "num_bits": 4}),
+        section("nvfp4-pack-quantized", NVFP4, {**NVFP4, "dynamic": True}),
+        section("mxfp4-pack-quantized", MXFP4, {**MXFP4, "dynamic": True}),
+        section("mxfp8-quantized", MXFP8, {**MXFP8, "dynamic": True}),
         section("int-quantized", W8, quantization_status="frozen"),
         section("int-quantized", W8, kv_cache_scheme=FLOAT),
         section("int-quantized", W8, sparsity_config={"format": "sparse-24-bitmask"}),
@@ -279,7 +325,7 @@ def test_a_scheme_that_the_library_refuses_is_an_error(weights: dict[str, Any], 
 LLAMA = {
     "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256,
     "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 4, "vocab_size": 1000, "torch_dtype": "float16",
+    "num_key_value_heads": 4, "vocab_size": 1000, "torch_dtype": "bfloat16",
 }  # fmt: skip
 NAMES = ("ascend-910b", "moorethreads-s4000", "nvidia-t4", "apple-mps", "intel-arc")
 
@@ -290,6 +336,12 @@ NAMES = ("ascend-910b", "moorethreads-s4000", "nvidia-t4", "apple-mps", "intel-a
     [
         (section("pack-quantized", W4, ignore=["lm_head"]), [True, True, True, True, True]),
         (section("float-quantized", FLOAT, FLOAT, ignore=["lm_head"]),
+         [False, True, True, True, True]),
+        (section("pack-quantized", {**W4, "num_bits": 3}, ignore=["lm_head"]),
+         [True, True, True, True, True]),
+        (section("mxfp4-pack-quantized", MXFP4, ignore=["lm_head"]),
+         [True, True, True, True, True]),
+        (section("nvfp4-pack-quantized", NVFP4, LOCAL, ignore=["lm_head"]),
          [False, True, True, True, True]),
     ],
 )  # fmt: skip

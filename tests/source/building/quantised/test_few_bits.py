@@ -346,7 +346,7 @@ CUDA_ALONE = {
         }),
         (BITNET, "torch::compile", {
             "google-tpu-v5e": (False, "unsupported", "compile-backend-missing"),
-            "nvidia-h100": (None, "", ""),
+            "nvidia-h100": (True, "native", "compile-backend"),
         }),
         (GEMMA, "aten::bitwise_right_shift", {"nvidia-h100": (True, "", "")}),
     ],

@@ -61,10 +61,10 @@ MXFP8 = {"quant_method": "mxfp8", "weight_block_size": [1, 32], "scale_fmt": "ue
 
 @pytest.mark.parametrize("method", ["mxfp8", "fp8"])
 def test_mxfp8_has_a_scale_for_32_weights_of_a_row(method: str) -> None:
-    net = nn.Sequential(nn.Linear(64, 48), nn.Linear(48, 8))
+    net = nn.Sequential(nn.Linear(48, 64), nn.Linear(64, 8))
     kept = {"modules_to_not_convert": ["1"]}
     assert pack(net, "", {**MXFP8, **kept, "quant_method": method}, SCHEMAS) is None  # 48 by 32
-    net = nn.Sequential(nn.Linear(64, 48), nn.Linear(64, 8))
+    net = nn.Sequential(nn.Linear(64, 48), nn.Linear(48, 8))
     assert pack(net, "", {**MXFP8, **kept, "quant_method": method}, SCHEMAS)
     assert held(net[0]) == {
         "weight": ("float8_e4m3fn", (48, 64)), "bias": ("float32", (48,)),
@@ -128,10 +128,16 @@ def mlp(experts: nn.Module, section: Mapping[str, Any] = FP8) -> FP8Experts:
 
 
 @pytest.mark.parametrize("gated", [True, False])
-@pytest.mark.parametrize("more", [{}, {"scale_fmt": "ue8m0"}, {"weight_block_size": [64, 32]}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {}, {"scale_fmt": "ue8m0"}, {"weight_block_size": [64, 32]},
+        {"weight_block_size": [1, 32], "scale_fmt": "ue8m0"},
+    ],
+)  # fmt: skip
 def test_experts_hold_what_the_librarys_own_hold(gated: bool, more: dict[str, Any]) -> None:
     fp8 = pytest.importorskip("transformers.integrations.finegrained_fp8")
-    section = {**FP8, **more}
+    section = {**FP8, **more, "modules_to_not_convert": ["up", "head"]}
     own = fp8.FP8Experts(
         SimpleNamespace(**MOE), section["weight_block_size"], "dynamic",
         section.get("scale_fmt", "float"), has_gate=gated,
@@ -139,12 +145,24 @@ def test_experts_hold_what_the_librarys_own_hold(gated: bool, more: dict[str, An
     assert held(mlp(Experts(gated=gated), section)) == held(own)
 
 
-@pytest.mark.parametrize("gated", [True, False])
+CLAMPED = {"swiglu_limit": 7.0}
+OSS = {**CLAMPED, "swiglu_alpha": 1.702}
+SOFT = {"mlp_gate_softcap": 8.0, "mlp_up_softcap": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("gated", "more"), [(True, {}), (False, {}), (True, CLAMPED), (True, OSS), (True, SOFT)]
+)
+@pytest.mark.parametrize("section", [FP8, MXFP8])
 def test_experts_ask_for_what_the_librarys_own_ask_for(
-    gated: bool, monkeypatch: pytest.MonkeyPatch
+    gated: bool,
+    more: dict[str, Any],
+    section: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fp8 = pytest.importorskip("transformers.integrations.finegrained_fp8")
-    found = mlp(Experts(gated=gated)).to("meta")
+    net = Experts(gated=gated, **more)
+    found = mlp(net, {**section, "modules_to_not_convert": ["up", "head"]}).to("meta")
     ours = torch.ops.finegrained_fp8
 
     def multiplied(a: Any, b: Any, s: Any, *, block_size: Any, **routes: Any) -> Any:
@@ -152,7 +170,9 @@ def test_experts_ask_for_what_the_librarys_own_ask_for(
 
     kernels = fp8.FineGrainedFP8(ours.matmul_2d, None, multiplied)
     monkeypatch.setattr(fp8, "_FINEGRAINED_FP8", kernels)
-    own = fp8.FP8Experts(SimpleNamespace(**MOE), (128, 128), has_gate=gated).to("meta")
+    config = SimpleNamespace(**MOE, **more)
+    block, scales = section["weight_block_size"], section.get("scale_fmt", "float")
+    own = fp8.FP8Experts(config, block, scale_fmt=scales, has_gate=gated).to("meta")
     own._is_expert_parallel = False
     with torch.device("meta"):
         given = (
@@ -183,7 +203,6 @@ def test_experts_are_whole_where_no_kernel_takes_them() -> None:
         ({}, {"activation_scheme": "static"}),
         ({}, {"weight_block_size": None}),
         ({}, {"expert_dtype": "fp4"}),
-        ({"swiglu_limit": 7.0}, {}),
         ({"_experts_implementation": "eager"}, {}),
     ],
 )

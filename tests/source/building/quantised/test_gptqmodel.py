@@ -109,9 +109,8 @@ def test_the_library_replaces_these(section: dict[str, Any], up: str, down: str,
 @pytest.mark.parametrize(
     "section",
     [
-        {**GPTQ, "bits": 3}, {**GPTQ, "checkpoint_format": "marlin"}, {**GPTQ, "dynamic": {"a": 1}},
-        {**AWQ, "version": "gemv"}, {**AWQ, "bits": 8}, {**AWQ, "backend": "llm-awq"},
-        {**AWQ, "backend": "marlin"}, {**GPTQ, "backend": "exllama_v2"},
+        {**GPTQ, "checkpoint_format": "marlin"}, {**AWQ, "bits": 8}, {**AWQ, "backend": "marlin"},
+        {**GPTQ, "backend": "exllama_v2"},
     ],
 )  # fmt: skip
 def test_other_layouts_stay_as_they_are(section: dict[str, Any]) -> None:

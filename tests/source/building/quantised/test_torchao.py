@@ -12,11 +12,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # private; checked wit
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from opcheck.commands.scan import answer as scan_answer
+from opcheck.db.by_hand.libraries import Schemas
 from opcheck.errors import SourceError
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.building.quantised.packed import pack
 
+SCHEMAS = Schemas(Path(__file__).parents[4] / "compat_db" / "schemas")
 ROW = {"_type": "PerRow", "_version": 1, "_data": {"dim": -1}}
 WHOLE = {"_type": "PerTensor", "_version": 1, "_data": {}}
 GROUP = {"_type": "PerGroup", "_version": 1, "_data": {"group_size": 32}}
@@ -58,7 +60,7 @@ class Net(nn.Module):
 
 def packed(config: Mapping[str, Any]) -> Net:
     net = Net()
-    assert pack(net, "quantization_config", config, None, valued=2**16)
+    assert pack(net, "quantization_config", config, SCHEMAS, valued=2**16)
     return net
 
 
@@ -204,9 +206,8 @@ def test_the_library_replaces_these(config: dict[str, Any], found: list[str]) ->
 @pytest.mark.parametrize(
     "config",
     [
-        section("Int4WeightOnlyConfig", group_size=32),
+        section("Int4WeightOnlyConfig", group_size=32, int4_packing_format="preshuffled"),
         section("Int4WeightOnlyConfig", 1, group_size=32),
-        section("FqnToConfig", 1, fqn_to_config={}),
         section("Float8DynamicActivationFloat8WeightConfig",
                 kernel_preference={"_type": "KernelPreference", "_data": "MSLK"}),
         {**INT8, "include_input_output_embeddings": True},
