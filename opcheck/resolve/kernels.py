@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Earlier, Entry, SupportMatrix
-from opcheck.model.trace import AsOlder, Composite, Node, OpName
+from opcheck.model.trace import AsOlder, Composite, Constant, Node, OpName
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import resolution as codes
 from opcheck.resolve.resolution import Resolution, Step, listed
@@ -142,6 +142,12 @@ DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
 ON_HOST = "{vendor} registers no kernel for {op}, so every call runs on the host CPU"
 NOT_ON_HOST = "{vendor} registers no kernel for {op}, and its host fallback has none either"
 NOWHERE = "{vendor} registers no kernel for {op} and has no host fallback"
+_NOT_BACK = (
+    "{vendor} registers no kernel for {op}; the host has one, and a fallback cannot bring its "
+    "quantized result back: PyTorch raises \"Could not run 'aten::_empty_affine_quantized'\""
+)
+_QUANTIZED = ("qint", "quint")
+"""How torch names the dtypes that have a quantizer."""
 _NO_KERNEL = "kernel: none is registered for {op}"
 _NO_CONVERTER = "converter: none is registered for {op}"
 _KERNEL = "kernel: registered for {op}"
@@ -204,6 +210,12 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
     return Step(step, Resolution(Verdict.UNSUPPORTED, code, text, sure, evidence))
 
 
+def _makes_quantized(node: Node) -> bool:
+    """Whether a call is asked for a tensor with a quantizer."""
+    kept = (value for _, value in node.arguments if isinstance(value, Constant))
+    return any(value.kind == "dtype" and value.value.startswith(_QUANTIZED) for value in kept)
+
+
 def only_on_host(node: Node) -> bool:
     """Whether only host tensors go in, so that the dispatcher does not ask the device for it."""
     tensors = node.tensors()
@@ -212,6 +224,11 @@ def only_on_host(node: Node) -> bool:
 
 def on_host(node: Node, vendor: str, op: str, evidence: tuple[Evidence, ...]) -> Step:
     """What becomes of a call that a fallback takes to the CPU's kernel of ``op``."""
+    if _makes_quantized(node):
+        text = Sentence(_NOT_BACK, vendor=vendor, op=op)
+        told = (*evidence, DISPATCHER)
+        refused = Resolution(Verdict.UNSUPPORTED, codes.NO_KERNEL, text, Confidence.MEDIUM, told)
+        return Step("host: a quantized tensor does not come back from it", refused)
     text = Sentence(ON_HOST, vendor=vendor, op=op)
     return Step("host: a CPU kernel takes it", Resolution(
         Verdict.FALLBACK, codes.HOST_FALLBACK, text,

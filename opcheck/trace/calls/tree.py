@@ -24,7 +24,7 @@ from opcheck.trace.calls.modules import ModuleStack, first_said, raise_if_bug, r
 from opcheck.trace.calls.signature import Call, named_arguments, take_apart, to_value
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, copy_memory_tag, device_tensor
-from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult
+from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult, is_asked_for
 from opcheck.trace.running.model_state import dense_copy
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
 from opcheck.trace.torch_internals.autograd import Forwards, differentiated
@@ -174,7 +174,7 @@ class CallTreeRecorder(Engine):
                 instead = self._guess(call, draft, error)
             if instead is None:
                 met, called = unfinished or (error, {})
-                if type(met) is OtherLayout:  # it is known what is asked for, not what it gives
+                if is_asked_for(met, call):  # it is not known what it gives
                     draft.children = called or draft.children
                     self._record(index)
                     raise met from None
@@ -313,7 +313,7 @@ class CallTreeRecorder(Engine):
             draft.note = reason_of(error)
             if known.view and any(isinstance(t, SparseTensor) for t in call.tensors):
                 draft.children, draft.note = {}, ""  # C++ looks where its parts are, which is here
-            elif type(error) is OtherLayout:
+            elif isinstance(error, OtherLayout) and is_asked_for(error, call):
                 self._unfinished[id(draft)] = error, dict(children)
             return None
         finally:

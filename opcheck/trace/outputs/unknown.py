@@ -47,6 +47,18 @@ class QuantizedResult(OtherLayout):
         UnknownResult.__init__(self, Sentence(text, op=op, dtype=dtype))
 
 
+def is_asked_for(met: Exception, call: Call) -> bool:
+    """Whether a call stopped at a tensor of another layout, but what it asks for is known.
+
+    Kernels that take a tensor with a quantizer, or make an empty one, have dispatch keys of their
+    own, which few lists tell of; those that round a plain tensor are listed as all others are.
+    """
+    if not isinstance(met, QuantizedResult):
+        return isinstance(met, OtherLayout)
+    makes_empty = call.func.name().startswith("aten::_empty")
+    return bool(call.tensors) and not makes_empty and not any(t.is_quantized for t in call.tensors)
+
+
 def require_strides(tensor: Tensor, op: str) -> None:
     """Let only tensors of the usual layout pass, and none with a quantizer.
 
