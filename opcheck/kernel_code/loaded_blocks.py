@@ -145,8 +145,8 @@ def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Names that a statement binds, each with its value; ``x += y`` keeps what ``x`` is."""
     targets: list[ast.expr]
     match statement:
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            targets = [target]
+        case ast.AnnAssign(target=only, value=ast.expr() as value):
+            targets = [only]
         case ast.Assign(targets=targets, value=value):
             pass
         case _:
