@@ -102,7 +102,8 @@ class FPQuantLinear(nn.Module):
         """Round the rows of ``x``, and multiply."""
         flat = x.contiguous().flatten(end_dim=-2)
         out = self._by_whole(flat) if self.whole else self._by_packed(flat)
-        return out.unflatten(dim=0, sizes=x.shape[:-1])
+        made: Tensor = out.unflatten(dim=0, sizes=x.shape[:-1])
+        return made
 
     def _by_whole(self, x: Tensor) -> Tensor:
         ops: Any = torch.ops.fp_quant
