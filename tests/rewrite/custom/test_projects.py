@@ -162,15 +162,13 @@ BODIES = {
     at<int64_t>(given.result1, index) = i;
   }
 """,
-    "aten::std.correction": """
+    "aten::norm.ScalarOpt_dim": """
   const int64_t last = given.self.sizes[1];
-  double mean = 0, sum = 0;
-  for (int64_t i = 0; i < last; ++i) mean += at<T>(given.self, index * last + i) / double(last);
+  double sum = 0;
   for (int64_t i = 0; i < last; ++i) {
-    const double off = at<T>(given.self, index * last + i) - mean;
-    sum += off * off;
+    sum += pow(fabs(double(at<T>(given.self, index * last + i))), given.p.value);
   }
-  at<T>(given.result0, index) = T(sqrt(sum / (last - given.correction.value)));
+  at<T>(given.result0, index) = T(pow(sum, 1 / given.p.value));
 """,
 }
 """What a user writes: one line of a matrix."""
@@ -213,7 +211,13 @@ calls = {
     "scalar": lambda: torch.special.erfcx(torch.tensor(2.0)),
     "sign": lambda: torch.sign(torch.tensor([3, 0, -2])),
     "kth": lambda: torch.kthvalue(x, 2, 1), "double": lambda: torch.kthvalue(x.double(), 1, 1),
+    "norm": lambda: torch.ops.aten.norm.ScalarOpt_dim(x, 3, [1]),
     "std": lambda: torch.std(x, [1], correction=1),
+    "std of all": lambda: torch.std(x.t()), "kept": lambda: torch.std(x, [0], keepdim=True),
+    "cumsum": lambda: torch.cumsum(x.t(), 0), "counted": lambda: torch.cumsum(torch.arange(5), 0),
+    "add": lambda: torch.index_add(x, 0, torch.tensor([3, 1, 3]), x[:3], alpha=2),
+    "across": lambda: torch.index_add(x.t(), -1, torch.tensor([3, 1, 3]), x[:3].t()),
+    "gelu": lambda: torch.ops.aten._addmm_activation(row, x, x[:3], use_gelu=True, beta=2),
     "gradient": lambda: slope(x.clone()),
 }
 wide = torch.special.erfcx(half.float())
@@ -235,7 +239,7 @@ def test_the_binding_runs_on_the_cpu_in_the_devices_place(
     torch_first: Sequence[str], tmp_path: Path
 ) -> None:
     kernels, headers, bindings = list[str](), list[str](), list[str]()
-    ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *BODIES]
+    ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *BODIES, *OF_FAMILIES]
     for number, op in enumerate(ops):
         folder = written(tmp_path, made(CHAINS["cuda"], op), finish=True)
         kernel, binding = folder / "csrc" / "kernel.cu", folder / "csrc" / "binding.cpp"
@@ -273,6 +277,7 @@ def require_compiled(compiler: Sequence[str], source: Path, lines: Sequence[str]
     assert done.returncode == 0, done.stderr[-4000:]
 
 
+OF_FAMILIES = ("aten::std.correction", "aten::cumsum", "aten::index_add", "aten::_addmm_activation")
 OF_VECTORS = """
 import torch
 x, row = torch.randn(4, 3), torch.randn(3, requires_grad=True)
