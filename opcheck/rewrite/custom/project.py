@@ -42,6 +42,7 @@ _COMMON = {
     "test_{name}.py": "test.py.j2",
     "{name}/__init__.py": "init.py.j2",
 }
+_GRADIENT = {"{name}/gradient.py": "gradient.py.j2"}
 
 
 def project(
@@ -69,7 +70,12 @@ def project(
     environment = _environment()
     files = {
         path.format(name=name): _tidy(environment.get_template(template).render(context))
-        for path, template in {**_COMMON, **chain.files, **_of_family(chain, body)}.items()
+        for path, template in {
+            **_COMMON,
+            **chain.files,
+            **_of_family(chain, body),
+            **(_GRADIENT if context["gradient"] else {}),
+        }.items()
     }
     function = _function(chain, pointwise=found.pointwise)
     place = chain.left.format(name=name)
@@ -152,6 +158,7 @@ def _context(
         "rule": rule,
         "reference_code": code.rstrip(),
         "reference_name": entry,
+        "gradient": s.composite and (s.op == op or s.op not in matrix.entries),
         "forms": [form_names(form, s, optional) for form in forms],
         "f": body.family,
         "k": interface(body.family, s) if body.family else None,
