@@ -157,7 +157,7 @@ def _of_calls(
 def _of_condition(
     trace: Trace, region: CompiledRegion, name: str, condition: CompileCondition, chip: str
 ) -> Iterator[Judged]:
-    """What a condition says of a region; refusals are *unclear* where calls may be outside of it."""
+    """What a condition says of a region; *unclear* where calls that it refuses may be outside."""
     code, verdict = _OF_CALL[condition.does]
     if not any(_meets(trace.nodes[use.node], condition) for use in _surely_inside(trace, region)):
         if not _is_function(region) or not any(

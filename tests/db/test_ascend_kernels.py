@@ -1,6 +1,6 @@
 """What Ascend's kernels refuse: from op-plugin's list and code, and the kernels' pages and code."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opcheck.db.conditions import conditions_by_operator
@@ -166,14 +166,17 @@ def _page(**more: Any) -> dict[str, Any]:
 
 def _lines(*pages: Mapping[str, Any], tensors: tuple[str, ...] = ("self",)) -> list[dict[str, Any]]:
     """What is refused of ``aten::roll``, which may call kernels with these pages."""
+    return list(_kernels(*pages, tensors=tensors).lines())
+
+
+def _kernels(*pages: Mapping[str, Any], tensors: tuple[str, ...] = ("self",)) -> Refusals:
     names = [f"aclnnRoll{number}" for number in range(len(pages))]
     call = {"at": "A.cpp:3", "arguments": {"self": dict.fromkeys(names, "x")}}
     said = {"kernels": dict(zip(names, pages, strict=True)), "calls": {"aten::roll": call}}
     socs = Socs(_socs())
     functions = {"roll": Function("roll", tensors, view=False, kind="")}
     paths = {"aten::roll": ("op_api",)}
-    made = Refusals(said, "26.1.0", paths, socs, functions, _fp64_is_listed)
-    return list(made.lines())
+    return Refusals(said, "26.1.0", paths, socs, functions, _fp64_is_listed)
 
 
 def _socs() -> dict[str, int]:
@@ -244,6 +247,41 @@ def test_without_a_return_code_or_code_a_page_refuses_nothing() -> None:
     del page["code"], page["lists"]
     (line,) = _lines(page)
     assert "stands" not in line
+
+
+TABLE = {"ops": ["aten::roll"], "argument": "self", "chips": ["910b", "910c"]}
+
+
+def _listed(
+    *pages: Mapping[str, Any], told: Sequence[dict[str, Any]] = (), **left_out: Sequence[str]
+) -> list[dict[str, Any]]:
+    """What the kernels of ``aten::roll`` list of what a table leaves out."""
+    return list(_kernels(*pages).listings([{**TABLE, **left_out}], told))
+
+
+def test_what_a_table_leaves_out_and_page_and_code_list_is_settled() -> None:
+    page = _page(lists=["fp32", "bf16", "int8"])
+    (line,) = _listed(page, only=["fp32"])
+    assert line == {
+        "ops": ["aten::roll"], "argument": "self", "chips": ["910b"], "runs": True,
+        "method": "documented", "text": "the page of aclnnRoll0 lists it", "at": ["lab:roll.md:6"],
+        "dtypes": ["bf16"],  # fp16 is in no list of the code
+    }  # fmt: skip
+    del page["lists"], page["code"]
+    (line,) = _listed(page, only=["fp32", "bf16"])
+    assert line["dtypes"] == ["fp16"]
+
+
+def test_a_doubtful_dtype_and_one_that_another_kernel_leaves_out_stay_unsettled() -> None:
+    page = _page(lists=["fp32", "fp16", "bf16"])
+    assert _listed({**page, "apart": {"910b": ["bf16", "fp16"]}}, only=["fp32"]) == []
+    narrow = {**page, "arguments": {"x": {"line": 8, "dtypes": ["fp32", "bf16"]}}}
+    (line,) = _listed(page, narrow, only=["fp32"])
+    assert (line["dtypes"], len(line["at"])) == (["bf16"], 2)
+    assert _listed(page, {**page, "runs": []}, only=["fp32"]) == []
+    told = {**TABLE, "runs": True, "dtypes": ["bf16"]}
+    (line,) = _listed(page, told=[told], only=["fp32"])
+    assert line["dtypes"] == ["fp16"]
 
 
 def _inferred(own: list[dict[str, Any]], page: Mapping[str, Any]) -> list[dict[str, Any]]:

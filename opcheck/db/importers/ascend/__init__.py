@@ -152,10 +152,11 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     elsewhere = _elsewhere(documented, seconds)
     facts = (read_facts(release), read_newer_facts(release))
     kernels, newer = (Refusals(f, release, listed, socs, functions, elsewhere) for f in facts)
+    listings = tuple(kernels.listings(left_out, seconds))
     refusals = tuple(kernels.lines())
     refusals += tuple(newer.inferred(refusals))
     used = _used(folder, release, lists) | documented.sources() | pages.sources(seconds)
-    used |= kernels.sources(refusals) | newer.sources(refusals)
+    used |= kernels.sources((*refusals, *listings)) | newer.sources(refusals)
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
     yield f"schema: {MATRIX}"
@@ -175,7 +176,7 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     yield from yaml_writer.listing("documented", left_out, about)
     if refusals:
         yield from yaml_writer.listing("refusals", refusals, _REFUSALS)
-    yield from yaml_writer.listing("second_sources", seconds, _SECOND)
+    yield from yaml_writer.listing("second_sources", (*seconds, *listings), _SECOND)
     yield from yaml_writer.end()
 
 

@@ -45,9 +45,9 @@ class Pages:
         yield from self._read_by_hand()
         for said in denied:
             if "argument" in said:
-                yield from _grouped(self._of_dtypes(said))
+                yield from grouped(self._of_dtypes(said))
             elif said.get("code") == "not-supported-on-chip":
-                yield from _grouped(self._of_chips(said))
+                yield from grouped(self._of_chips(said))
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
         """Entries of the file's table of sources that the lines cite."""
@@ -77,7 +77,7 @@ class Pages:
                 names = arguments.get(said["argument"])
                 if names and all(chip in _kernel(kernel).get("runs", {}) for kernel in kernels):
                     where: Line = {"ops": [op], "chips": [chip], "argument": said["argument"]}
-                    for line in self._rows(chip, kernels, names, _left_out(said)):
+                    for line in self._rows(chip, kernels, names, left_out(said)):
                         yield {**where, **line}
 
     def _rows(
@@ -152,8 +152,8 @@ def _line(runs: bool, kernels: Sequence[str], says: str, at: list[str]) -> Line:
     return {"runs": runs, "method": "documented", "text": f"{pages} {says}", "at": at}
 
 
-def _left_out(said: Mapping[str, Any]) -> frozenset[str]:
-    """The file's words for the dtypes that a line of ``documented`` leaves out."""
+def left_out(said: Mapping[str, Any]) -> frozenset[str]:
+    """The file's words for the dtypes that a line of the section ``documented`` leaves out."""
     names = {DTYPES[word] for word in said.get("not", ())}
     only = {DTYPES[word] for word in said.get("only", ())}
     return frozenset(
@@ -161,7 +161,7 @@ def _left_out(said: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-def _grouped(lines: Iterable[Line]) -> Iterator[Line]:
+def grouped(lines: Iterable[Line]) -> Iterator[Line]:
     """The lines, overloads and chips of which the same holds together."""
     chips: dict[str, tuple[Line, list[str]]] = {}
     for line in lines:

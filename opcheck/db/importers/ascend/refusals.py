@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers.ascend.chips import Socs, known
+from opcheck.db.importers.ascend.pages import grouped, left_out
 from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.shared.operator_list import Function
 from opcheck.db.schema.tables import DTYPES
@@ -95,6 +96,42 @@ class Refusals:
             for (_, words) in _told(_single(line))
             if (left := _left(line, words - told.get((op, argument, chip), set())))
         )
+
+    def listings(self, denied: Iterable[Line], told: Iterable[Line]) -> Iterator[Line]:
+        """Lines of ``second_sources``: what kernels take of what a table leaves out.
+
+        ``denied``: lines of the section ``documented``. ``told``: what other pages list of them.
+        """
+        left = _words(denied, left_out)
+        for key, words in _words(told, lambda said: frozenset(said.get("dtypes", ()))).items():
+            left[key] = left.get(key, frozenset()) - words
+        yield from grouped(
+            {**line, "dtypes": [word for word in DTYPES if word in words]}
+            for op, argument, kernels, _ in self._reached()
+            for chip in self._chips
+            for line, taken in self._taken(op, chip, argument, kernels)
+            if (words := taken & left.get((op, argument, chip), frozenset()))
+        )
+
+    def _taken(
+        self, op: str, chip: str, argument: str, kernels: Mapping[str, str]
+    ) -> Iterator[tuple[Line, frozenset[str]]]:
+        """The dtypes of an argument that each kernel lists that may be called on a chip."""
+        pages = [(self._facts["kernels"][kernel], name) for kernel, name in kernels.items()]
+        on_chip = self._socs.kernels(chip, self._listed[op]) == _PATH
+        if not on_chip or any(chip not in page["runs"] for page, _ in pages):
+            return
+        rows = [page["arguments"][name] for page, name in pages]
+        if any("dtypes" not in row for row in rows):
+            return
+        one = len(kernels) == 1
+        said = f"the page of {next(iter(kernels))}" if one else f"each page of {', '.join(kernels)}"
+        at = [f"{page['page']}:{row['line']}" for (page, _), row in zip(pages, rows, strict=True)]
+        line: Line = {
+            "ops": [op], "chips": [chip], "argument": argument, "runs": True,
+            "method": "documented", "text": f"{said} lists it", "at": at,
+        }  # fmt: skip
+        yield line, frozenset(DTYPES).intersection(*(_listed(*page, chip) for page in pages))
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
         """Entries of the file's table of sources that the lines cite."""
@@ -194,19 +231,41 @@ def _citations(line: Line) -> Iterator[str]:
     yield from line.get("checked", {}).get("at", ())
 
 
+def _words(
+    lines: Iterable[Line], words: Callable[[Line], frozenset[str]]
+) -> dict[Key, frozenset[str]]:
+    """Overload, argument, chip -> the dtypes that lines say something of."""
+    found: dict[Key, frozenset[str]] = {}
+    for line in lines:
+        for op, chip in product(line["ops"], line["chips"] if "argument" in line else ()):
+            key = (op, line["argument"], chip)
+            found[key] = found.get(key, frozenset()) | words(line)
+    return found
+
+
 def _left_out(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
     """The dtypes that a kernel's page and its code leave out of an argument on a chip."""
-    row = page["arguments"][name]
-    if "dtypes" not in row:
+    if "dtypes" not in page["arguments"][name]:
         return frozenset()
+    doubtful = {*page.get("apart", {}).get(chip, ()), *page.get("lists", ())}
+    return frozenset(_ASKED) - _taken(page, name, chip) - doubtful
+
+
+def _listed(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
+    """The dtypes that a kernel's page lists for an argument on a chip, as its code does."""
+    doubtful = page.get("apart", {}).get(chip, ())
+    taken = _taken(page, name, chip).difference(doubtful)
+    return taken.intersection(page["lists"]) if "lists" in page else taken
+
+
+def _taken(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
+    """The dtypes in the row of an argument, as the page's remarks on a chip have it."""
+    row = page["arguments"][name]
     remarks = [t for t in page.get("taken", {}).get(chip, ()) if t["argument"] in (name, "*")]
     denied = {word for said in remarks for word in said.get("not", ())}
     only = [frozenset(said["only"]) for said in remarks if "only" in said]
     taken = frozenset(row["dtypes"]) - denied
-    taken = taken.intersection(*only) | frozenset[str]().union(*only)
-    return (
-        frozenset(_ASKED) - taken - {*page.get("apart", {}).get(chip, ()), *page.get("lists", ())}
-    )
+    return taken.intersection(*only) | frozenset[str]().union(*only)
 
 
 def _grouped(lines: Iterable[Line]) -> Iterator[Line]:
