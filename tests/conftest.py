@@ -29,7 +29,7 @@ LONGEST = (
     "hostile/test_corpus.py", "emulate/test_agreement_operators.py", "lang/test_pseudo_locale.py",
     "test_readme.py", "emulate/test_agreement_models.py", "commands/fleet/test_ray.py",
     "runtime/test_probe.py", "test_isolate.py", "test_cut_short.py", "test_pytest_plugin.py",
-    "rewrite/test_rules.py", "rewrite/custom/test_projects.py", "app/test_fix_graph.py",
+    "rewrite/test_rules.py", "rewrite/custom/test_bindings.py", "app/test_fix_graph.py",
     "commands/fleet/test_local.py", "commands/fleet/test_script_outcomes.py", "test_copies.py",
     "app/test_fix.py", "commands/run/test_compare.py", "commands/run/test_run.py",
     "sandbox/test_command.py", "trace/test_exact.py", "trace/test_training.py",

@@ -44,7 +44,7 @@ def test_no_row_of_a_held_back_operator_is_left(vendor: str, tmp_path: Path) -> 
         [
             op
             for condition in said["conditions"]
-            if condition["method"] == "tested" and condition["code"] == "dtype-not-supported"
+            if condition.get("method") == "tested" and condition["code"] == "dtype-not-supported"
             if of_a_table(condition, before)
             for op in condition["ops"]
             if op != "*"

@@ -10,6 +10,7 @@ from opcheck.db.files.parts import lines
 from opcheck.db.predicates import read_predicate
 from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
+from opcheck.db.schema.vendor import MOST_OFTEN
 from opcheck.db.versions import within
 from opcheck.model.matrix import NO_DTYPE, SLOW, WRONG, Condition, Formula, Gradient
 from opcheck.model.predicates import (
@@ -127,13 +128,14 @@ def _stated(said: Mapping[str, Any], cited: Citations) -> Iterator[Condition]:
 
 
 def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
+    method = Method(said.get("method", MOST_OFTEN["method"]))
     return Condition(
         code=said["code"],
-        verdict=Verdict(said["verdict"]),
+        verdict=Verdict(said.get("verdict", MOST_OFTEN["verdict"])),
         text=said["text"],
-        confidence=Confidence(said["confidence"]),
+        confidence=Confidence(said.get("confidence", MOST_OFTEN["confidence"])),
         predicates=tuple(map(read_predicate, said.get("tests", ()))),
-        evidence=(*cited.all(said["at"], Method(said["method"])), *_checked(said, cited)),
+        evidence=(*cited.all(said["at"], method), *_checked(said, cited)),
         harmful=said.get("harmful", False) or said["code"] in SLOW | WRONG,
         cast=_cast(said["code"]),
     )

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from opcheck.db.reading import Citations
 from opcheck.db.schema.tables import DTYPES
+from opcheck.db.schema.vendor import MOST_OFTEN
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition
 from opcheck.model.predicates import Dtype, NoneOf, OneOf, Predicate
 from opcheck.model.trace import DTYPE_BYTES
@@ -35,8 +36,8 @@ def of_document(said: Said) -> bool:
         return False
     if "code" not in said:
         return True  # one of the sections ``documented`` and ``refusals``
-    documented = said["method"] == Method.DOCUMENTED or said.get("document", False)
-    return bool(documented) and said["verdict"] == Verdict.UNSUPPORTED
+    documented = said.get("method") == Method.DOCUMENTED or said.get("document", False)
+    return bool(documented) and said.get("verdict", MOST_OFTEN["verdict"]) == Verdict.UNSUPPORTED
 
 
 def settled(document: Condition, seconds: Iterable[Said], cited: Citations) -> Iterator[Condition]:

@@ -1,7 +1,9 @@
 """The Triton that compiles for a target, from the table of all vendors'."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.db.reading import Citations, LateMapping
 from opcheck.db.versions import major_minor
@@ -16,8 +18,24 @@ def triton_of(target: Target, said: Mapping[str, Any]) -> TritonCompiler | None:
     cited = Citations(said["sources"])
     for compiler in said["compilers"]:
         if _is_of(compiler, target):
-            return _compiler(compiler, target, said["languages"], cited)
+            found = _compiler(compiler, target, said["languages"], cited)
+            return _with_memory(found, target, said["shared_memory"], cited)
     return None
+
+
+def _with_memory(
+    found: TritonCompiler, target: Target, listed: Iterable[Mapping[str, Any]], cited: Citations
+) -> TritonCompiler:
+    """With the shared memory of the target's chip, where somebody has said how much it is."""
+    for said in listed:
+        if said["vendor"] == target.vendor and _is_for(said, target):
+            return replace(
+                found,
+                shared_memory=said["bytes"],
+                stages=said["stages"],
+                kept_in_shared=cited.all(said["at"], Method.TESTED),
+            )
+    return found
 
 
 def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
-
+from opcheck.kernel_code.judged import Judged
+from opcheck.kernel_code.shared_memory import too_large
 from opcheck.lang.sentence import Sentence
 from opcheck.model.launches import IMPORT, Launch, Operation, TritonCompiler, TritonOperation
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -15,16 +15,6 @@ NO_DTYPE = "kernel-dtype-not-supported"
 TOO_MANY = "kernel-grid-too-large"
 NOT_KNOWN = "kernel-not-known"
 NOT_INSTALLED = "kernel-language-not-installed"
-
-
-class Judged(Struct, frozen=True):
-    """How the launch of a kernel fares on a target."""
-
-    verdict: Verdict
-    code: str
-    text: str
-    confidence: Confidence
-    evidence: tuple[Evidence, ...] = ()
 
 
 def judge(launch: Launch, compiler: TritonCompiler | None, vendor: str, chip: str) -> Judged:
@@ -110,6 +100,7 @@ def _refused(launch: Launch, compiler: TritonCompiler, chip: str) -> Iterator[Ju
         yield _unsupported(NO_DTYPE, text, compiler.without[dtype])
     if compiler.most_programs and launch.programs > compiler.most_programs:
         yield _unsupported(TOO_MANY, _too_many(launch, compiler), compiler.at_most)
+    yield from too_large(launch, compiler, chip)
     for each, known in _looked_up(launch, compiler):
         if known is not None:
             yield from _refused_operation(each, known, launch, compiler.package)

@@ -1,6 +1,7 @@
 """Calls of an extension in CUDA C++ or C++, compared with what builds such sources on a target."""
 
-from opcheck.kernel_code.compare import NOT_KNOWN, Judged
+from opcheck.kernel_code.compare import NOT_KNOWN
+from opcheck.kernel_code.judged import Judged
 from opcheck.lang.sentence import Sentence
 from opcheck.model.launches import Language, Launch, SourceBuilder
 from opcheck.model.verdict import Confidence, Verdict

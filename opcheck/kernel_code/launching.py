@@ -7,7 +7,7 @@ other files.
 import inspect
 import linecache
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -15,14 +15,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from opcheck.kernel_code.triton_reader import read_kernels
-from opcheck.model.launches import KernelCode, Operation
+from opcheck.model.launches import ANY_STAGES, KernelCode, Operation
 
 Listener = Callable[[KernelCode, Mapping[str, Any], tuple[Any, ...]], None]
 """Is told of a launch: the kernel's code, its arguments by parameter, and its grid."""
 
+STAGES = "num_stages"
+"""The option of a launch that is told among its arguments."""
 _listening: list[Listener] = []
+_choosing: list[int] = []
 _AT_MOST = 64
 """Functions that are read for one kernel."""
+_SEVERAL = 2
 
 
 @contextmanager
@@ -37,6 +41,22 @@ def listening(listener: Listener) -> Iterator[None]:
             yield
     finally:
         _listening.remove(listener)
+
+
+@contextmanager
+def one_of(configurations: Sequence[Any]) -> Iterator[None]:
+    """Tell of launches inside that an autotuner takes another configuration where one is too large.
+
+    Nothing is measured here: the launch is that of the first.
+    """
+    if len(configurations) < _SEVERAL:
+        yield
+        return
+    _choosing.append(len(configurations))
+    try:
+        yield
+    finally:
+        _choosing.pop()
 
 
 def ignored(code: KernelCode, given: Mapping[str, Any], grid: tuple[Any, ...], /) -> None:
@@ -86,7 +106,8 @@ def _run_first(kernel: Any, *args: Any, **kwargs: Any) -> None:
     if chosen.pre_hook is not None:
         named = dict(zip(kernel.arg_names, args, strict=False))
         chosen.pre_hook({**named, **kwargs, **chosen.all_kwargs()})
-    kernel.fn.run(*args, **{**chosen.all_kwargs(), **kwargs})
+    with one_of(kernel.configs):
+        kernel.fn.run(*args, **{**chosen.all_kwargs(), **kwargs})
 
 
 def launched(
@@ -108,7 +129,8 @@ def launched(
         raise RuntimeError("0 active drivers ([]). There should only be one.")
     sizes = grid(dict(meta)) if callable(grid) else grid
     sizes = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes,)
-    _listening[-1](code_of(function, given), given, sizes)
+    stages = ANY_STAGES if _choosing else meta.get(STAGES, 0)
+    _listening[-1](code_of(function, given), {**given, STAGES: stages}, sizes)
 
 
 def called(code: KernelCode, given: Mapping[str, Any]) -> None:

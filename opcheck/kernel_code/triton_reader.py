@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from opcheck.kernel_code import triton_names as names_of
+from opcheck.kernel_code.loaded_blocks import loaded_blocks
 from opcheck.kernel_code.triton_names import Function
 from opcheck.model.launches import KernelCode, Operation
 
@@ -67,6 +68,7 @@ def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCod
         name=name, file=file, line=reader.function.lineno, parameters=reader.parameters,
         constants=reader.constants, operations=tuple(sorted(first.values())),
         dtypes=tuple(sorted(dtypes)), unread=tuple(sorted(unread)),
+        blocks=loaded_blocks(reader.function, reader.names),
     )  # fmt: skip
 
 
@@ -88,7 +90,7 @@ class _Reader:
         self, function: Function, names: Mapping[str, str], known: Mapping[str, Function]
     ) -> None:
         self.function = function
-        self._names = names
+        self.names = names
         self._known = known
         arguments = function.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
@@ -174,7 +176,7 @@ class _Reader:
         return found
 
     def _attribute(self, node: ast.Attribute) -> Sources:
-        named = names_of.dtype(node, self._names)
+        named = names_of.dtype(node, self.names)
         if named:
             self.dtypes.add(named)
             return frozenset({named})
@@ -186,7 +188,7 @@ class _Reader:
     def _call(self, node: ast.Call) -> Sources:
         given = [self._value(argument) for argument in node.args]
         by_name = {word.arg: self._value(word.value) for word in node.keywords if word.arg}
-        name = names_of.in_language(node.func, self._names)
+        name = names_of.in_language(node.func, self.names)
         if name in _NOT_CALLED:
             return given[0] if given else _NONE
         if name:
@@ -198,7 +200,7 @@ class _Reader:
     ) -> Sources:
         """A method of a tensor, a function of the file's, or one that is not here to be read."""
         called = node.func
-        meant = names_of.meaning(called, self._names)
+        meant = names_of.meaning(called, self.names)
         if isinstance(called, ast.Attribute) and not meant:
             value = self._value(called.value)
             name = _METHODS.get(called.attr, called.attr)

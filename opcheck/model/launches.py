@@ -35,6 +35,22 @@ class Operation(Struct, frozen=True, order=True):
     """Keyword arguments that are texts, with their values, sorted."""
 
 
+ANY_STAGES = -1
+"""What stands for a number of stages that is chosen by trying."""
+
+
+class Block(Struct, frozen=True, order=True):
+    """A block that a kernel loads in a loop, for a product there."""
+
+    parameter: str
+    """What points to it."""
+    line: int
+    sizes: tuple[str, ...]
+    """As the source has them: constants of the kernel, or numbers."""
+    loop: int = 1
+    """Which of the kernel's loops it is, from 1 on: one begins when another has ended."""
+
+
 IMPORT = "import"
 """What stands for the name of a kernel where a file only imports what kernels are written in; a
 keyword of Python's, so that no kernel has it."""
@@ -58,6 +74,8 @@ class KernelCode(Struct, frozen=True, order=True):
     """Dtypes that it names, as torch names them, sorted."""
     unread: tuple[str, ...] = ()
     """Functions that it calls and whose source was not read, as it names them, sorted."""
+    blocks: tuple[Block, ...] = ()
+    """What it loads in loops for products there, sorted."""
 
     @property
     def operator(self) -> str:
@@ -92,6 +110,9 @@ class Launch(Struct, frozen=True, order=True):
     programs: int = 0
     """How many instances run at once at most: the product of the grid; 0 where it is not known."""
     count: int = 1
+    stages: int = 0
+    """``num_stages``: how many rounds of a loop overlap; 0 where nothing was said of it,
+    ``ANY_STAGES`` where an autotuner looks for a configuration that fits."""
 
 
 class SourceBuilder(Struct, frozen=True):
@@ -139,6 +160,12 @@ class TritonCompiler(Struct, frozen=True):
     """Who says so."""
     unless: str = ""
     """What lifts that limit: ``X=1``."""
+    shared_memory: int = 0
+    """Bytes of shared memory that a block of threads may have; 0 where nobody has said."""
+    stages: int = 0
+    """What ``num_stages`` is where nothing is said of it."""
+    kept_in_shared: tuple[Evidence, ...] = ()
+    """Who says so, and that blocks are kept there."""
     doubt: str = ""
     """Why nobody has said that it is for this very target; "" where somebody has."""
 

@@ -157,14 +157,15 @@ def _of_calls(
 def _of_condition(
     trace: Trace, region: CompiledRegion, name: str, condition: CompileCondition, chip: str
 ) -> Iterator[Judged]:
-    """What a condition says of a region; *unclear* where calls may be outside of a function."""
+    """What a condition says of a region; refusals are *unclear* where calls may be outside of it."""
     code, verdict = _OF_CALL[condition.does]
     if not any(_meets(trace.nodes[use.node], condition) for use in _surely_inside(trace, region)):
         if not _is_function(region) or not any(
             _meets(trace.nodes[use.node], condition) for use in trace.uses
         ):
             return
-        code, verdict = _OF_CALL[CompilerDoes.UNCLEAR]
+        if verdict is not Verdict.NATIVE:
+            code, verdict = _OF_CALL[CompilerDoes.UNCLEAR]
     known = {"backend": name, "chip": chip}
     named = place_names(condition.text)
     text = Sentence(condition.text, **{key: known[key] for key in known if key in named})

@@ -4,8 +4,9 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from opcheck.kernel_code.compare import Judged, judge, judge_import
+from opcheck.kernel_code.compare import judge, judge_import
 from opcheck.kernel_code.compare_sources import judge_source
+from opcheck.kernel_code.judged import Judged
 from opcheck.model.launches import IMPORT, Language, Launch
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, Place, Reason

@@ -87,8 +87,9 @@ that registers the kernel, a reference, the build and a README.
 opcheck fix SOURCE -t TARGET --custom-op OVERLOAD --into FOLDER writes it. Toolchains:
 {", ".join(chain.name for chain in toolchains())}.
 
-For a pointwise operator whose value is known as an expression the kernel is written whole;
-for others all but one function of it is. Nothing is proved before its own test has passed
+For a pointwise operator whose value is known as an expression, and for reductions, scans, gathers,
+scatters and matrix products that are known, the kernel is written whole; for others all but one
+function of it is. Nothing is proved before its own test has passed
 on the device.""",
             "A kernel to build and to maintain",
         ),

@@ -24,6 +24,8 @@ TABLE: dict[str, Any] = {
             "operations": {
                 "load": {"dtypes": ["float16"], "refuses": ["float64"], "at": ["code:3"]},
                 "dot_scaled": {"texts": {"lhs_format": ["bf16"]}, "at": ["code:4"]},
+                "exp": {"refuses": ["int8"], "chips": ["310p"], "at": ["code:12"]},
+                "log": {"refuses": ["int8"], "torch": ["2.9"], "at": ["code:12"]},
             },
         },
     },
@@ -43,6 +45,10 @@ TABLE: dict[str, Any] = {
             "vendor": "ascend", "package": "triton-ascend", "doubt": "is not for it",
             "releases": ["26.1.0"], "at": ["code:9"],
         },
+        {"vendor": "nvidia", "package": "triton", "at": ["code:8"]},
+    ],
+    "shared_memory": [
+        {"vendor": "nvidia", "chips": ["a100"], "bytes": 9, "stages": 3, "at": ["code:13"]},
     ],
 }  # fmt: skip
 
@@ -248,3 +254,31 @@ def test_the_table_tells_who_builds_cuda_c_plus_plus(
     found = matrix_of(target).cuda_sources
     assert found is not None
     assert (found.builds, found.converts, bool(found.evidence)) == (builds, converts, True)
+
+
+def test_the_shared_memory_of_a_chip_is_known_where_somebody_has_said_it() -> None:
+    found = triton_of(Target("nvidia", "a100", "2.6.0", "2.6", "cuda"), TABLE)
+    assert found == TritonCompiler(
+        "triton", at(8), shared_memory=9, stages=3, kept_in_shared=at(13, Method.TESTED)
+    )
+    other = triton_of(Target("nvidia", "t4", "2.6.0", "2.6", "cuda"), TABLE)
+    assert other == TritonCompiler("triton", at(8))
+
+
+@pytest.mark.parametrize(
+    ("target", "operation", "refuses"),
+    [
+        ("intel-arc@2.6.0", "dot_scaled", True),
+        ("intel-max@2.6.0", "dot_scaled", False),
+        ("intel-arc@2.10.0", "device_print", True),
+        ("intel-arc@2.11.0", "device_print", False),
+    ],
+)
+def test_a_function_may_be_refused_on_some_chips_alone(
+    target: str, operation: str, refuses: bool
+) -> None:
+    compiler = matrix_of(target).triton
+    assert compiler is not None
+    found = compiler.operation(operation)
+    assert found is not None
+    assert ("uint8" in found.refuses) is refuses

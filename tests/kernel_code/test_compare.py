@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.kernel_code.compare import Judged, judge, judge_import
+from opcheck.kernel_code.compare import judge, judge_import
+from opcheck.kernel_code.judged import Judged
 from opcheck.model.launches import KernelCode, Launch, Operation, TritonCompiler, TritonOperation
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 

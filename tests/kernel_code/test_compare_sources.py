@@ -1,7 +1,7 @@
 """Extensions in CUDA C++ and in C++, compared with what builds them for a target."""
 
-from opcheck.kernel_code.compare import Judged
 from opcheck.kernel_code.compare_sources import judge_source
+from opcheck.kernel_code.judged import Judged
 from opcheck.model.launches import KernelCode, Language, Launch, SourceBuilder
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 

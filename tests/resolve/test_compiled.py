@@ -258,6 +258,7 @@ def conditioned(does: CompilerDoes, **given: object) -> Compiler:
         (CompilerDoes.SKIPS, "layers.*", Verdict.NATIVE),
         (CompilerDoes.UNCLEAR, "layers.*", Verdict.UNKNOWN),
         (CompilerDoes.RAISES, "net.py:12", Verdict.UNKNOWN),  # it may be outside of the function
+        (CompilerDoes.SKIPS, "net.py:12", Verdict.NATIVE),  # it runs either way
     ],
 )
 def test_calls_inside_of_a_region_decide_what_becomes_of_it(

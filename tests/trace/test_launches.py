@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from opcheck.model.launches import KernelCode, Launch, Operation
+from opcheck.model.launches import ANY_STAGES, KernelCode, Launch, Operation
 from opcheck.model.trace import Trace
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
@@ -105,6 +105,7 @@ def test_configurations_and_heuristics_give_constants(written) -> None:  # type:
         """)
     found = launch(traced(module.run, X))
     assert (found.constants, found.programs) == ((("BLOCK", "64"), ("EVEN", "True")), 2)
+    assert found.stages == ANY_STAGES
     assert module.cleared == [128]
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.files.document import uncollected
-from opcheck.db.schema.vendor import MATRIX, VENDOR
+from opcheck.db.schema.vendor import MATRIX, MOST_OFTEN, VENDOR
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
 
@@ -86,7 +86,8 @@ overload: {at: source and line, impl: the vendor's kernel paths, keys: if not {k
 torch: spans of versions, method: if not {method}}. A list where torch versions differ."""
 _PACKAGE = "package: what brings the kernel, where that is neither torch nor the vendor."
 _CONDITIONS = """\
-Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
+Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must match.
+What does not say otherwise is unsupported, with high confidence, by what the vendor registers."""
 _ADVISORIES = "What holds for the target as a whole, whatever runs on it."
 
 
@@ -133,8 +134,18 @@ class ReleaseFile(Struct, frozen=True):
         yield from yaml_writer.section("operators", self.operators, about)
         if self.advisories:
             yield from yaml_writer.listing("advisories", self.advisories, _ADVISORIES)
-        yield from yaml_writer.listing("conditions", self.conditions, _CONDITIONS)
+        yield from conditions_section(self.conditions)
         yield from yaml_writer.end()
+
+
+def conditions_section(conditions: Iterable[Entry]) -> Iterable[str]:
+    """The conditions of a release's file."""
+    return yaml_writer.listing("conditions", map(_shortened, conditions), _CONDITIONS)
+
+
+def _shortened(condition: Entry) -> dict[str, Any]:
+    """A condition without what holds of those that do not say it."""
+    return {key: said for key, said in condition.items() if MOST_OFTEN.get(key) != said}
 
 
 class VendorFile(Struct, frozen=True):

@@ -303,6 +303,14 @@ TRITON_FILE = Record(
             ),
             least=1,
         ),
+        "shared_memory": ListOf(
+            Record(
+                {
+                    "vendor": Text(), "chips": TEXTS, "bytes": Number(), "stages": Number(),
+                    "at": CITATIONS,
+                },
+            ),
+        ),
         "complete": COMPLETE,
     }
 )  # fmt: skip

@@ -85,14 +85,26 @@ _CONDITION = Record(
     {
         "ops": TEXTS,
         "code": Text(),
-        "verdict": Text(frozenset(Verdict)),
-        "confidence": Text(frozenset(Confidence)),
-        "method": Text(frozenset(Method)),
         "text": Text(),
         "at": TEXTS,
     },
-    {"chips": TEXTS, "torch": SPANS, "tests": ListOf(TEST), "document": Flag(), "checked": _AT},
+    {
+        "verdict": Text(frozenset(Verdict)),
+        "confidence": Text(frozenset(Confidence)),
+        "method": Text(frozenset(Method)),
+        "chips": TEXTS,
+        "torch": SPANS,
+        "tests": ListOf(TEST),
+        "document": Flag(),
+        "checked": _AT,
+    },
 )
+MOST_OFTEN = {
+    "verdict": Verdict.UNSUPPORTED.value,
+    "confidence": Confidence.HIGH.value,
+    "method": Method.REGISTERED.value,
+}
+"""What holds of a condition that does not say otherwise: as it is of most, none says it."""
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": TEXTS, "chips": TEXTS})
 _ENTRY = Record(
     {"at": Text()},

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -13,6 +13,8 @@ from opcheck.model.verdict import Evidence, Method
 from opcheck.registry import discover
 from opcheck.rewrite.custom.definitions import UntranslatableError
 from opcheck.rewrite.custom.expressions import stated, statements
+from opcheck.rewrite.custom.families import written
+from opcheck.rewrite.custom.families.interface import Family, family, interface
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import Dialect, VectorDialect
 
@@ -30,6 +32,10 @@ class Body(Struct, frozen=True):
     """Vectors that it needs beside inputs and result."""
     left: str = ""
     """Why it is left to write; "" where it is written."""
+    family: Family | None = None
+    """The family of operators that it is written for, if it is not computed number by number."""
+    parts: Mapping[str, Any] = {}
+    """Function of a family's kernel -> its lines, or its program of instructions."""
 
     @property
     def written(self) -> bool:
@@ -55,8 +61,14 @@ class Toolchain(ABC):
     """In which the kernel computes; others are converted before and after."""
     tile: ClassVar[int] = 1024
     """Numbers that an instruction on a vector takes."""
+    family_tile: ClassVar[int] = 1
+    """The same in the kernels of families, where what does not fill a tile is filled up."""
+    columns: ClassVar[bool] = False
+    """Whether a vector holds numbers of many rows, which then lie across each other."""
     files: ClassVar[Mapping[str, str]]
     """Path in the project -> template; ``{name}`` in a path is the package's name."""
+    families: ClassVar[Mapping[str, str]]
+    """The same of files that are others for a family; ``{kind}`` in a template is the family's."""
     checked: ClassVar[str]
     """How far the templates are checked where opcheck is made, as a sentence."""
     plugin: ClassVar[str] = ""
@@ -115,18 +127,24 @@ def no_expression(signature: Signature) -> str:
     """Why nothing can be written of a kernel: there is no expression for it."""
     if signature.pointwise:
         return "no expression for it is known here"
-    return "it is not computed number by number"
+    return (
+        "it is neither computed number by number nor a reduction, scan, gather or product that is "
+        "known here"
+    )
 
 
 def by_number(signature: Signature, language: Dialect, title: str) -> Body:
     """A body in a language that computes one number at a time."""
-    if not signature.pointwise or not statements(signature.op):
-        return Body(left=no_expression(signature))
     try:
-        lines = language.lines(signature.op)
+        if found := family(signature.op):
+            parts = written.by_number(found, language)
+            return Body(stated=found.stated(), family=found, parts=parts)
+        if not signature.pointwise or not statements(signature.op):
+            return Body(left=no_expression(signature))
+        lines = language.lines(statements(signature.op))
     except UntranslatableError as error:
         return Body(left=_no_word(str(error), title))
-    return Body(lines, stated(language.spelled(signature.op)))
+    return Body(lines, stated(language.spelled(statements(signature.op))))
 
 
 def by_vector(signature: Signature, language: VectorDialect, title: str, number: str) -> Body:
@@ -136,18 +154,22 @@ def by_vector(signature: Signature, language: VectorDialect, title: str, number:
         signature: of the overload.
         language: in which it is written.
         title: of the toolchain.
-        number: how an argument {0} that is a number is called in the kernel.
+        number: where an argument {0} that is a number is in the kernel.
     """
-    if not signature.pointwise or not statements(signature.op):
-        return Body(left=no_expression(signature))
-    inputs = {a.name: f"given_{a.name}" for a in signature.tensors}
-    numbers = {a.name: number.format(a.name) for a in signature.values}
     try:
-        program = language.program(signature.op, inputs, numbers)
+        if found := family(signature.op):
+            parts = written.by_vector(found, interface(found, signature), language, number)
+            most = max((program.buffers for program in parts.values()), default=0)
+            return Body(stated=found.stated(), buffers=most, family=found, parts=parts)
+        if not signature.pointwise or not statements(signature.op):
+            return Body(left=no_expression(signature))
+        inputs = {a.name: f"given_{a.name}" for a in signature.tensors}
+        numbers = {a.name: f"float({number.format(a.name)})" for a in signature.values}
+        program = language.program(statements(signature.op), inputs, numbers)
     except UntranslatableError as error:
         return Body(left=_no_word(str(error), title))
-    told = stated(language.spelled(signature.op))
-    return Body(program.lines, told, program.value, program.buffers)
+    told = stated(language.spelled(statements(signature.op)))
+    return Body(program.lines, told, program.values[""], program.buffers)
 
 
 def _no_word(what: str, title: str) -> str:

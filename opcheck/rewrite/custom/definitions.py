@@ -11,7 +11,7 @@ from copy import deepcopy
 from functools import cache
 from math import factorial
 
-from opcheck.rewrite.custom.expressions import Statement, read, statements
+from opcheck.rewrite.custom.expressions import Statement, lines_of
 
 
 class UntranslatableError(Exception):
@@ -124,13 +124,13 @@ DEFINITIONS = {
 """Function -> what it is, in simpler ones."""
 
 
-def spelled(op: str, words: Collection[str]) -> tuple[Statement, ...]:
-    """The expression of an overload in nothing but these functions and ``where``.
+def spelled(given: Iterable[Statement], words: Collection[str]) -> tuple[Statement, ...]:
+    """An expression in nothing but these functions and ``where``.
 
     Raises:
         UntranslatableError: a function of it is neither among them nor said by them.
     """
-    return tuple(_spelled(statements(op), _Speller(frozenset(words))))
+    return tuple(_spelled(given, _Speller(frozenset(words))))
 
 
 def _spelled(given: Iterable[Statement], speller: "_Speller") -> Iterator[Statement]:
@@ -185,4 +185,4 @@ class _Renamer(ast.NodeTransformer):
 
 @cache
 def _definition(name: str) -> tuple[Statement, ...]:
-    return tuple(read(line.strip()) for line in DEFINITIONS[name].strip().splitlines())
+    return lines_of(DEFINITIONS[name])

@@ -120,11 +120,15 @@ TABLE = {
 @cache
 def statements(op: str) -> tuple[Statement, ...]:
     """The expression of an overload by lines, the value last."""
-    text = TABLE.get(op, "")
-    return tuple(read(line.strip()) for line in text.strip().splitlines())
+    return lines_of(TABLE.get(op, ""))
 
 
-def read(line: str) -> Statement:
+def lines_of(text: str) -> tuple[Statement, ...]:
+    """An expression that is written down, by lines."""
+    return tuple(_read(line.strip()) for line in text.strip().splitlines())
+
+
+def _read(line: str) -> Statement:
     """One line of an expression."""
     match ast.parse(line).body:
         case [ast.Assign(targets=[ast.Name(id=name)], value=value)]:
@@ -143,12 +147,17 @@ def stated(lines: Iterable[Statement]) -> tuple[str, ...]:
 
 
 def functions(op: str) -> frozenset[str]:
+    """The functions that the expression of an overload calls."""
+    return called(statements(op))
+
+
+def called(lines: Iterable[Statement]) -> frozenset[str]:
     """The functions that an expression calls."""
-    return frozenset(_called(op))
+    return frozenset(_called(lines))
 
 
-def _called(op: str) -> Iterator[str]:
-    for _, value in statements(op):
+def _called(lines: Iterable[Statement]) -> Iterator[str]:
+    for _, value in lines:
         for node in ast.walk(value):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 yield node.func.id

@@ -13,7 +13,8 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import Body, Toolchain
-from opcheck.rewrite.custom.expressions import TABLE, functions
+from opcheck.rewrite.custom.expressions import TABLE, called, functions, lines_of
+from opcheck.rewrite.custom.families.interface import interface, layout, operands
 from opcheck.rewrite.custom.signature import Cases, Signature, cases, complex_numbers, signature
 from opcheck.rewrite.custom.template_names import ascend_names, compute_calls, cpp_names, form_names
 from opcheck.rewrite.variants import functional
@@ -41,6 +42,7 @@ _COMMON = {
     "test_{name}.py": "test.py.j2",
     "{name}/__init__.py": "init.py.j2",
 }
+_GRADIENT = {"{name}/gradient.py": "gradient.py.j2"}
 
 
 def project(
@@ -68,12 +70,27 @@ def project(
     environment = _environment()
     files = {
         path.format(name=name): _tidy(environment.get_template(template).render(context))
-        for path, template in {**_COMMON, **chain.files}.items()
+        for path, template in {
+            **_COMMON,
+            **chain.files,
+            **_of_family(chain, body),
+            **(_GRADIENT if context["gradient"] else {}),
+        }.items()
     }
     function = _function(chain, pointwise=found.pointwise)
     place = chain.left.format(name=name)
     left = "" if body.written else f"{function}() in {place}: {body.left}"
     return Project(found.op, name, dict(sorted(files.items())), left, made)
+
+
+def _of_family(chain: Toolchain, body: Body) -> Mapping[str, str]:
+    """The files that are others for the family of operators that a kernel is written for."""
+    if body.family is None:
+        return {}
+    return {
+        path: name.format(kind=body.family.kind, name="{name}")
+        for path, name in chain.families.items()
+    }
 
 
 def package_name(op: str) -> str:
@@ -136,13 +153,21 @@ def _context(
         "python": not any(path.endswith(".cpp") for path in chain.files),
         "gpu": "csrc/kernel.h" in chain.files and hasattr(chain, "runtime"),
         "aclnn": "build.sh" in chain.files,
-        "tile": chain.tile,
+        "tile": chain.family_tile if body.family else chain.tile,
+        "columns": chain.columns,
         "rule": rule,
         "reference_code": code.rstrip(),
         "reference_name": entry,
+        "gradient": s.composite and (s.op == op or s.op not in matrix.entries),
         "forms": [form_names(form, s, optional) for form in forms],
+        "f": body.family,
+        "k": interface(body.family, s) if body.family else None,
+        "layout": layout(body.family),
+        "operands": operands(body.family, s) if body.family else (),
         **cpp_names(s, optional),
-        **compute_calls(s),
+        **compute_calls(
+            s, " ".join((TABLE.get(s.op, ""), body.family.text if body.family else ""))
+        ),
         **ascend_names(s, name, target.chip),
     }
 
@@ -162,10 +187,13 @@ def _function(chain: Toolchain, *, pointwise: bool) -> str:
 
 def _whole(s: Signature, body: Body) -> bool:
     """Whether the kernel can be compiled for integers: C's functions are not defined for them."""
-    if not s.pointwise or not body.written:
+    if body.family:
+        text, used = body.family.text, called(lines_of(body.family.text))
+    elif s.pointwise and body.written:
+        text, used = TABLE[s.op], functions(s.op)
+    else:
         return True
-    fraction = re.search(r"\b(inf|nan)\b|[./]", TABLE[s.op])
-    return not fraction and functions(s.op) <= {"where"}
+    return not re.search(r"\b(inf|nan)\b|[./]", text) and used <= {"where"}
 
 
 def _older(torch: str, than: tuple[int, int]) -> bool:

@@ -74,6 +74,8 @@ class Signature(Struct, frozen=True):
     """Whether PyTorch counts it among its core operators."""
     formula: bool
     """Whether PyTorch differentiates it by itself."""
+    composite: bool
+    """Whether PyTorch computes it by other operators, and differentiates those."""
 
     @property
     def name(self) -> OpName:
@@ -132,16 +134,21 @@ def signature(op: str) -> Signature | str:
         pointwise=torch.Tag.pointwise in func.tags and len(schema.returns) == 1,
         core=torch.Tag.core in func.tags,
         formula=_differentiated(base),
+        composite=_composite(base),
     )
 
 
 def _differentiated(op: str) -> bool:
     """Whether an autograd kernel of PyTorch's stays in force above a kernel of the device."""
-    # private: torch 2.13; a composite one gives way to the device's kernel, gradient and all
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
-    if has(op, "CompositeImplicitAutograd"):
+    if _composite(op):  # it gives way to the device's kernel, gradient and all
         return False
+    # private: torch 2.13
     return torch._C._dispatch_has_computed_kernel_for_dispatch_key(op, "AutogradCUDA")
+
+
+def _composite(op: str) -> bool:
+    # private: torch 2.13
+    return torch._C._dispatch_has_kernel_for_dispatch_key(op, "CompositeImplicitAutograd")
 
 
 def _forms(base: str) -> list[Form]:

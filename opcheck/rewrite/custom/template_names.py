@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from opcheck.model.trace import OpName
-from opcheck.rewrite.custom.expressions import TABLE
 from opcheck.rewrite.custom.signature import Argument, Form, Signature
 
 
@@ -88,8 +87,13 @@ def form_names(form: Form, s: Signature, optional: str) -> dict[str, Any]:
     }
 
 
-def compute_calls(s: Signature) -> dict[str, Any]:
-    """Parameters and arguments of ``compute`` for one place of the result."""
+def compute_calls(s: Signature, text: str) -> dict[str, Any]:
+    """Parameters and arguments of ``compute`` for one place of the result.
+
+    Args:
+        s: the overload.
+        text: the expressions of its kernel.
+    """
 
     def typed(a: Argument, number: str) -> str:
         kind = number if a.value_type == "double" else a.value_type
@@ -109,7 +113,6 @@ def compute_calls(s: Signature) -> dict[str, Any]:
     both = [*tensors, *s.values]
     metal = [f"T {a.name}" for a in tensors]
     metal += [f"{_METAL.get(a.value_type, 'T')} {a.name}" for a in s.values]
-    text = " ".join(str(TABLE.get(s.op, "")).split())
     return {
         "compute_parameters": ", ".join(parameters),
         "compute_arguments": ", ".join(arguments),

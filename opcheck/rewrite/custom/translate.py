@@ -1,14 +1,14 @@
 """Expressions said in the languages of toolchains: for one number, or for whole vectors."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Struct
 
 from opcheck.rewrite.custom.definitions import UntranslatableError, spelled
-from opcheck.rewrite.custom.expressions import Statement, statements
+from opcheck.rewrite.custom.expressions import Statement
 
 _BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|",
@@ -31,6 +31,8 @@ class Dialect(Struct, frozen=True):
     nan: str
     assignment: str
     """With {0} for the name and {1} for the value."""
+    assignment_of_any: str = ""
+    """The same for a value that may be an integer; "" where types are not written."""
     joint: Mapping[str, str] = msgspec.field(default_factory=lambda: {"&": "&", "|": "|"})
     """How conditions are joined."""
     condition: str = "{0}"
@@ -38,22 +40,22 @@ class Dialect(Struct, frozen=True):
     chosen: str = "{0}"
     """How a number is written that ``where`` gives, where it has no type of its own there."""
 
-    def spelled(self, op: str) -> tuple[Statement, ...]:
-        """The expression of an overload in words that the language has.
+    def spelled(self, given: Iterable[Statement]) -> tuple[Statement, ...]:
+        """An expression in words that the language has.
 
         Raises:
             UntranslatableError: it cannot be said in them.
         """
-        return spelled(op, self.functions)
+        return spelled(given, self.functions)
 
-    def lines(self, op: str) -> tuple[str, ...]:
-        """What computes an overload, the value in the last line.
+    def lines(self, given: Iterable[Statement]) -> tuple[str, ...]:
+        """What computes an expression; a value without a name is a line of its own.
 
         Raises:
             UntranslatableError: the language lacks a function of it.
         """
         found = []
-        for name, value in self.spelled(op):
+        for name, value in self.spelled(given):
             text = self._text(value)
             if _is_condition(value):
                 text = self.condition.format(text)
@@ -115,8 +117,8 @@ class Program(Struct, frozen=True):
     """Instructions on whole vectors, one after the other."""
 
     lines: tuple[str, ...]
-    value: str
-    """Where the value is after them."""
+    values: Mapping[str, str]
+    """Name of each result -> where it is after them; "" for what has no name."""
     buffers: int
     """Vectors that they need beside their inputs."""
 
@@ -140,34 +142,37 @@ class VectorDialect(Struct, frozen=True):
     """Comparison -> lines that choose {x} or {y} into {d} by comparing {a} with {b}; empty where
     the language cannot choose without computing with what is not chosen."""
 
-    def spelled(self, op: str) -> tuple[Statement, ...]:
-        """The expression of an overload in words that the language has.
+    def spelled(self, given: Iterable[Statement]) -> tuple[Statement, ...]:
+        """An expression in words that the language has.
 
         Raises:
             UntranslatableError: it cannot be said in them.
         """
-        return spelled(op, {*self.unary, *self.binary})
+        return spelled(given, {*self.unary, *self.binary})
 
     def program(
-        self, op: str, inputs: Mapping[str, str], numbers: Mapping[str, str] | None = None
+        self,
+        given: Iterable[Statement],
+        inputs: Mapping[str, str],
+        numbers: Mapping[str, str] | None = None,
+        results: Iterable[str] = ("",),
     ) -> Program:
-        """What computes an overload.
+        """What computes an expression.
 
         Args:
-            op: the overload.
+            given: the expression, by lines.
             inputs: its tensors -> vectors that hold them.
             numbers: its other arguments -> what they are in the language.
+            results: names in it whose values are wanted.
 
         Raises:
             UntranslatableError: the language lacks a step of it.
         """
         writer = _Writer(self, dict(inputs), dict(numbers or {}))
-        result: _Place = ""
-        for name, value in self.spelled(op):
-            result = writer.write(value)
-            if name:
-                writer.names[name] = result
-        return _laid_out(writer.steps, result, self.buffer)
+        for name, value in self.spelled(given):
+            writer.names[name] = writer.write(value)
+        places = {name: writer.names[name] for name in results}
+        return _laid_out(writer.steps, places, self.buffer)
 
 
 _Place = str | int
@@ -263,10 +268,10 @@ class _Writer:
         return self.steps.setdefault(_Step(lines, value, tuple(used.items())), len(self.steps))
 
 
-def _laid_out(steps: Mapping[_Step, int], result: _Place, buffer: str) -> Program:
+def _laid_out(steps: Mapping[_Step, int], results: Mapping[str, _Place], buffer: str) -> Program:
     """Give each step a buffer, which is free again after the last step that uses it."""
     last = {place: number for step, number in steps.items() for _, place in step.used}
-    last[result] = len(steps)
+    last |= dict.fromkeys(results.values(), len(steps))
     free: list[int] = []
     buffers: dict[_Place, int] = {}
     most = 0
@@ -284,18 +289,15 @@ def _laid_out(steps: Mapping[_Step, int], result: _Place, buffer: str) -> Progra
         lines += step.lines.format(d=named(number), value=step.value, **places).splitlines()
         done = {place for _, place in step.used if last[place] == number}
         free += sorted(buffers[place] for place in done if place in buffers)
-    return Program(tuple(lines), named(result), most)
+    return Program(tuple(lines), {name: named(place) for name, place in results.items()}, most)
 
 
 def _where(condition: ast.expr, first: ast.expr, second: ast.expr) -> ast.expr:
     return ast.Call(func=ast.Name(id="where"), args=[condition, first, second], keywords=[])
 
 
-def names_of(op: str) -> frozenset[str]:
+def names_of(given: Iterable[Statement]) -> frozenset[str]:
     """Every name that an expression reads."""
     return frozenset(
-        node.id
-        for _, value in statements(op)
-        for node in ast.walk(value)
-        if isinstance(node, ast.Name)
+        node.id for _, value in given for node in ast.walk(value) if isinstance(node, ast.Name)
     )

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
+from opcheck.kernel_code.launching import STAGES
 from opcheck.model.launches import IMPORT, KernelCode, Launch
 from opcheck.model.trace import Phase
 from opcheck.trace.calls.call_site import shown
@@ -34,6 +35,7 @@ def launch_of(
         dtypes=dtypes,
         constants=constants,
         programs=_programs(grid),
+        stages=stages if isinstance(stages := given.get(STAGES), int) else 0,
     )
 
 

@@ -20,6 +20,7 @@ _TARGETS = {
 }  # fmt: skip
 _X = TensorMeta("float32", (4, 3), (3, 1))
 _ROW = TensorMeta("float32", (3,), (1,))
+_SQUARE = TensorMeta("float32", (3, 3), (3, 1))
 CALLS: dict[str, tuple[tuple[str, Value], ...]] = {
     "aten::special_erfcx": (("self", TensorMeta("float16", (4, 3), (1, 4))),),
     "aten::atan2.out": (("self", _X), ("other", _ROW), ("out", _X)),
@@ -28,13 +29,21 @@ CALLS: dict[str, tuple[tuple[str, Value], ...]] = {
     "aten::logit": (("self", _X),),
     "aten::kthvalue": (("self", _X), ("k", 2), ("dim", 1)),
     "aten::std.correction": (("self", _X), ("dim", (1,)), ("correction", 1)),
+    "aten::norm.ScalarOpt_dim": (("self", _X), ("p", 2), ("dim", (1,))),
+    "aten::cumsum": (("self", _X), ("dim", 0)),
+    "aten::index_add": (
+        ("self", _X), ("dim", 0), ("index", TensorMeta("int64", (2,), (1,))),
+        ("source", TensorMeta("float32", (2, 3), (3, 1))),
+    ),
+    "aten::_addmm_activation": (("self", _ROW), ("mat1", _X), ("mat2", _SQUARE)),
     "aten::nll_loss_forward": (
         ("self", _X), ("target", TensorMeta("int64", (4,), (1,))), ("weight", None),
         ("reduction", 1), ("ignore_index", -100),
     ),
 }  # fmt: skip
 """A call of each kind: a number, two with broadcasting and a result given, a value beside,
-integers, one without an expression, two results, optional arguments, an optional tensor."""
+integers, one without an expression, two results, a reduction, optional arguments, a scan, a
+scatter, a product, an optional tensor."""
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 
 from opcheck.rewrite.custom.expressions import TABLE
 from tests.rewrite.custom.made import CHAINS, STUBS, made, written
+from tests.rewrite.custom.samples import FAMILIES
 from tests.rewrite.custom.test_kernels import by_expression, needs_compiler
 
 TRITON = importlib.util.find_spec("triton")
@@ -113,6 +114,55 @@ def test_every_triton_kernel_computes_what_the_cpu_does(tmp_path: Path) -> None:
     assert done.stdout.strip() == "held", done.stderr[-3000:]
 
 
+FAMILY = """
+import importlib, sys
+import torch
+from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.custom.hosted import near
+from tests.rewrite.custom.samples import calls
+
+def compared(op, kernel, call):
+    try:
+        wanted = overload_named(op)(**call)
+    except (RuntimeError, NotImplementedError, IndexError):
+        return False
+    found = kernel.computed(**call)
+    pair = (found, wanted) if isinstance(wanted, tuple) else ((found,), (wanted,))
+    for one, other in zip(*pair, strict=True):
+        torch.testing.assert_close(
+            one, other, rtol=near(other.dtype), atol=near(other.dtype), equal_nan=True,
+            msg=lambda text: f"{op}: {text}",
+        )
+    return True
+
+for op, package in (word.split("=") for word in sys.argv[1:]):
+    kernel = importlib.import_module(f"{package}.kernel")
+    assert any([compared(op, kernel, call) for call in calls(op)]), op
+    made = importlib.import_module(f"{package}.cases")
+    for case in filter(None, made.cases()):
+        assert [compared(op, kernel, call) for _, call in made.varied(case)][0], op
+print("held")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(TRITON is None, reason="no triton here: its kernels are parsed, not run")
+def test_every_triton_kernel_of_a_family_computes_what_the_cpu_does(tmp_path: Path) -> None:
+    given = []
+    for op in FAMILIES:
+        folder = written(tmp_path / "projects", made(CHAINS["triton"], op))
+        kernel = folder / folder.name / "kernel.py"
+        text = kernel.read_text(encoding="utf-8").replace("LIBRARIES = registered()", "")
+        kernel.write_text(text, encoding="utf-8")
+        (folder / folder.name / "__init__.py").write_text("", encoding="utf-8")
+        (folder / "cases.py").rename(folder / folder.name / "cases.py")
+        (folder / folder.name).rename(tmp_path / folder.name)
+        given.append(f"{op}={folder.name}")
+    (tmp_path / "family.py").write_text(FAMILY, encoding="utf-8")
+    done = run(tmp_path, "family.py", *given)
+    assert done.stdout.strip() == "held", done.stderr[-3000:]
+
+
 METAL = """
 import ctypes, hashlib, os, pathlib, subprocess, sys, torch
 
@@ -151,11 +201,11 @@ calls = {
     "number": lambda: torch.special.erfcx(torch.tensor(2.0)),
     "out": lambda: torch.special.erfcx(x, out=torch.empty(0)),
     "whole": lambda: torch.special.erfcx(whole),
-    "std": lambda: torch.std(x, [1], correction=1),
-    "biased": lambda: torch.std(x.t(), [1], correction=0),
+    "norm": lambda: torch.ops.aten.norm.ScalarOpt_dim(x, 3, [1]),
+    "across": lambda: torch.ops.aten.norm.ScalarOpt_dim(x.t(), 1, [1]),
 }
 before = {name: call() for name, call in calls.items()}
-import opcheck_addcmul, opcheck_special_erfcx, opcheck_std_correction
+import opcheck_addcmul, opcheck_special_erfcx, opcheck_norm_scalaropt_dim
 for name, call in calls.items():
     torch.testing.assert_close(
         call(), before[name], rtol=1e-5, atol=1e-5, msg=lambda text: f"{name}: {text}"
@@ -164,12 +214,11 @@ wide = torch.special.erfcx(x.half().float()).half()
 torch.testing.assert_close(torch.special.erfcx(x.half()), wide)
 print("held")
 """
-STD = """
+NORM = """
   const long last = self_sizes[2], from = i * last;
-  float mean = 0, sum = 0;
-  for (long k = 0; k < last; ++k) mean += self_at[from + k] / last;
-  for (long k = 0; k < last; ++k) sum += (self_at[from + k] - mean) * (self_at[from + k] - mean);
-  result0_at[i] = sqrt(sum / (last - correction[1]));
+  float sum = 0;
+  for (long k = 0; k < last; ++k) sum += precise::pow(fabs(self_at[from + k]), float(p[1]));
+  result0_at[i] = precise::pow(sum, 1.0f / float(p[1]));
 """
 """What a user writes, by what the kernel is handed: sizes, and a number that may be left out."""
 
@@ -177,12 +226,12 @@ STD = """
 @pytest.mark.slow
 @needs_compiler
 def test_metal_projects_run_on_the_cpu_in_the_devices_place(tmp_path: Path) -> None:
-    for op in ("aten::addcmul", "aten::special_erfcx", "aten::std.correction"):
+    for op in ("aten::addcmul", "aten::special_erfcx", "aten::norm.ScalarOpt_dim"):
         folder = written(tmp_path / "projects", made(CHAINS["metal"], op), finish=True)
         source = folder / folder.name / "kernel.metal"
         text = source.read_text(encoding="utf-8")
         left = next((line for line in text.splitlines() if "// <<<" in line), None)
-        source.write_text(text.replace(left, STD) if left else text, encoding="utf-8")
+        source.write_text(text.replace(left, NORM) if left else text, encoding="utf-8")
         kernel = folder / folder.name / "kernel.py"
         text = kernel.read_text(encoding="utf-8").replace('"MPS")', '"CPU")')
         kernel.write_text(text, encoding="utf-8")
@@ -201,3 +250,40 @@ def test_a_metal_kernel_is_registered_without_a_device(tmp_path: Path) -> None:
     )
     done = run(folder, "-c", code)
     assert done.stdout.strip() == "True", done.stderr[-3000:]
+
+
+GRADIENT = """
+import torch
+x, weight, bias = (torch.randn(4, 3, dtype=torch.float64), torch.randn(5, 3, dtype=torch.float64),
+                   torch.randn(5, dtype=torch.float64))
+
+def slopes():
+    given = [t.clone().requires_grad_() for t in (x, weight, bias)]
+    return torch.autograd.grad((torch.ops.aten.linear(*given) ** 2).sum(), given)
+
+wanted, value = slopes(), torch.ops.aten.linear(x, weight, bias)
+calls = []
+def kernel(input, weight, bias=None):
+    calls.append(1)
+    return input.mul(1).matmul(weight.t()).add(bias)
+library = torch.library.Library("aten", "IMPL")
+library.impl("linear", kernel, "CPU")
+import gradient
+torch.testing.assert_close(slopes(), wanted)
+assert len(calls) == 1, calls
+torch.testing.assert_close(torch.ops.aten.linear(x, weight, bias), value)
+assert len(calls) == 2, calls
+print("held")
+"""
+
+
+@pytest.mark.slow
+def test_a_composite_overload_has_the_gradient_of_what_it_is_made_of(tmp_path: Path) -> None:
+    project = made(CHAINS["cuda"], "aten::linear")
+    text = project.files[f"{project.name}/gradient.py"].replace("AutogradCUDA", "AutogradCPU")
+    (tmp_path / "gradient.py").write_text(text, encoding="utf-8")
+    (tmp_path / "run.py").write_text(GRADIENT, encoding="utf-8")
+    assert "import gradient" in project.files[f"{project.name}/__init__.py"]
+    assert "autogradNotImplementedFallback()" in project.files["csrc/binding.cpp"]  # of out=
+    done = run(tmp_path, "run.py")
+    assert done.stdout.strip() == "held", done.stderr[-3000:]

@@ -63,9 +63,11 @@ def test_complex_numbers_are_no_kernels() -> None:
     ("op", "reason"),
     [
         ("aten::igamma", "no expression for it is known here"),
-        ("aten::cumsum", "it is not computed number by number"),
+        ("aten::median",
+         "it is neither computed number by number nor a reduction, scan, gather or product that is "
+         "known here"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("name", ["ascend-c", "bang-c", "musa-c", "metal"])
 def test_what_is_left_to_write_of_a_kernel_has_a_reason(name: str, op: str, reason: str) -> None:
     reads(CHAINS[name].body(signature_of(op)).left, reason)
@@ -79,12 +81,29 @@ def of_vendor(vendor: str, op: str) -> Suggestion | Declined:
 
 
 def test_a_project_without_the_kernels_function_is_called_that() -> None:
-    found = of_vendor("ascend", "aten::cumsum")
+    found = of_vendor("ascend", "aten::median")
     assert isinstance(found, Suggestion)
     reads(
         found.summary,
-        "opcheck fix --custom-op aten::cumsum writes a project for Ascend C, with all but one "
-        "function of its kernel (it is not computed number by number)",
+        "It is no core operator of PyTorch's: write the model without it if you can; else opcheck "
+        "fix --custom-op aten::median writes a project for Ascend C, with all but one function of "
+        "its kernel (it is neither computed number by number nor a reduction, scan, gather or "
+        "product that is known here)",
+    )
+
+
+@pytest.mark.parametrize("vendor", ["ascend", "cambricon", "apple", "nvidia"])
+def test_a_project_for_an_operator_of_a_family_has_its_kernel(vendor: str) -> None:
+    found = of_vendor(vendor, "aten::cumsum")
+    assert isinstance(found, Suggestion)
+    assert found.summary.endswith(", with its kernel, to build and to test")
+
+
+def test_what_one_chip_does_not_keep_the_same_has_a_reason() -> None:
+    reads(
+        CHAINS["ascend-c"].body(signature_of("aten::scatter_add")).left,
+        "numbers that are scattered one by one share lines of the cache, which cores do not keep "
+        "the same for each other",
     )
 
 

@@ -35,7 +35,7 @@ from opcheck.db.importers.ascend.refusals import (
     read_newer_facts,
 )
 from opcheck.db.importers.ascend.vendor import vendor_file
-from opcheck.db.importers.base import Importer, load_yaml, source_files
+from opcheck.db.importers.base import Importer, conditions_section, load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
 from opcheck.db.schema.tables import DTYPES
 from opcheck.db.schema.vendor import MATRIX
@@ -54,8 +54,6 @@ Gradients of the vendor's own, in place of PyTorch's: formulas, the arguments wh
 computes and the overloads that it calls. A list where torch versions or chips differ. unless: uses
 that take another path."""
 _ADVISORIES = "What holds for chips as a whole, whatever runs on them."
-_CONDITIONS = """\
-Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
 _DOCUMENTED = """\
 Dtypes that the native-API tables give an argument (only) or deny it (not). Every API that calls an
 operator, in every form of it, was asked, in every table of the release: a dtype is left out here
@@ -172,7 +170,7 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     own = gradients(lists, release, served, upstream_folder, socs)
     yield from yaml_writer.section("gradients", own, _GRADIENTS)
     yield from yaml_writer.listing("advisories", code_advisories(release, socs), _ADVISORIES)
-    yield from yaml_writer.listing("conditions", conditions, _CONDITIONS)
+    yield from conditions_section(conditions)
     about = f"{_DOCUMENTED}\n{documented.figures()}"
     yield from yaml_writer.listing("documented", left_out, about)
     if refusals:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from opcheck.db.files import yaml_writer
-from opcheck.db.importers.base import Importer
+from opcheck.db.importers.base import Importer, conditions_section
 from opcheck.db.importers.cambricon import lists
 from opcheck.db.importers.cambricon.conditions import Conditions, gradients
 from opcheck.db.importers.cambricon.lists import Tables
@@ -21,8 +21,6 @@ alone}."""
 _GRADIENTS = """\
 Gradients of the vendor's own, in place of PyTorch's: formulas, the arguments whose gradient one
 computes and the overloads that it calls."""
-_CONDITIONS = """\
-Uses that fare otherwise than the list suggests; ops "*" is every operator. All tests must bite."""
 
 
 class CambriconImporter(Importer):
@@ -75,5 +73,5 @@ def _lines(sources: Path, name: str) -> Iterable[str]:
     yield from yaml_writer.section("operators", operators, _OPERATORS)
     yield from yaml_writer.section("gradients", gradients(name, kernels), _GRADIENTS)
     conditions = Conditions(tables, listed, kernels).lines()
-    yield from yaml_writer.listing("conditions", conditions, _CONDITIONS)
+    yield from conditions_section(conditions)
     yield from yaml_writer.end()

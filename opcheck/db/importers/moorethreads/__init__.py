@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.files import yaml_writer
-from opcheck.db.importers.base import Importer, source_files
+from opcheck.db.importers.base import Importer, conditions_section, source_files
 from opcheck.db.importers.moorethreads import lists
 from opcheck.db.importers.moorethreads.conditions import Release, Table, conditions, table_of
 from opcheck.db.importers.moorethreads.lists import FIRST, Kernel, code, gradients, patched
@@ -21,8 +21,6 @@ _OWN = "Operators that the vendor's own PyTorch has, and no other."
 _OPERATORS = """\
 overload: {at: source and line, impl: the kernel's function; Legacy is PyTorch's CUDA kernel,
 ported, keys: if not PrivateUse1 alone, method: if not registered}."""
-_CONDITIONS = """\
-Uses that fare otherwise than the list suggests; ops "*" is every operator. All tests must bite."""
 _GRADIENTS = """\
 Gradients of the vendor's own, in place of PyTorch's: the arguments whose gradient a formula
 computes, and the overloads that it calls."""
@@ -95,7 +93,7 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     operators = {op: kernel.as_data() for op, kernel in read.kernels.items()}
     yield from yaml_writer.section("operators", operators, _OPERATORS)
     yield from yaml_writer.section("gradients", gradients(schemas), _GRADIENTS)
-    yield from yaml_writer.listing("conditions", conditions(read), _CONDITIONS)
+    yield from conditions_section(conditions(read))
     yield from yaml_writer.end()
 
 

@@ -7,6 +7,8 @@ from msgspec.structs import replace
 
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.custom.base import Body, Toolchain, by_vector
+from opcheck.rewrite.custom.families.gathers import Scatter
+from opcheck.rewrite.custom.families.interface import family
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import VectorDialect
 
@@ -66,6 +68,12 @@ _OF_CHIP = {"910a": BASIC, "310b": CHOOSING}
 """Chips that have no mathematical interface: Atlas training products, Atlas 200I and 500 A2."""
 
 
+_ONE_BY_ONE = (
+    "numbers that are scattered one by one share lines of the cache, which cores do not keep the "
+    "same for each other"
+)
+
+
 class AscendC(Toolchain):
     """An operator in Ascend C (host side with its tiling, and kernel), and its PyTorch binding.
 
@@ -77,6 +85,8 @@ class AscendC(Toolchain):
     title = "Ascend C"
     vendors = ("ascend",)
     dtypes = ("float32",)
+    columns = True
+    family_tile = 512
     files: ClassVar[Mapping[str, str]] = {
         "setup.py": "ascend_c/setup.py.j2",
         "build.sh": "ascend_c/build.sh.j2",
@@ -85,6 +95,12 @@ class AscendC(Toolchain):
         "op/op_host/{name}.cpp": "ascend_c/host.cpp.j2",
         "op/op_kernel/{name}.cpp": "ascend_c/kernel.cpp.j2",
         "csrc/binding.cpp": "binding.cpp.j2",
+    }
+    families: ClassVar[Mapping[str, str]] = {
+        "op/op_host/{name}_tiling.h": "ascend_c/family_tiling.h.j2",
+        "op/op_host/{name}.cpp": "ascend_c/family_host.cpp.j2",
+        "op/op_kernel/{name}.cpp": "ascend_c/{kind}.cpp.j2",
+        "op/{name}.json": "ascend_c/family.json.j2",
     }
     checked = (
         "host side and kernel compile with a host compiler against stand-ins for CANN's headers, "
@@ -106,4 +122,7 @@ class AscendC(Toolchain):
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression into vector instructions, where there is one."""
+        found = family(signature.op)
+        if isinstance(found, Scatter) and found.single:
+            return Body(left=_ONE_BY_ONE)
         return by_vector(signature, _OF_CHIP.get(chip, LANGUAGE), self.title, "{0}_")

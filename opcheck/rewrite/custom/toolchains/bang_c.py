@@ -56,12 +56,18 @@ class BangC(Toolchain):
     title = "BANG C"
     vendors = ("cambricon",)
     dtypes = ("float32",)
+    columns = True
+    family_tile = 512
     tile = 4096
     files: ClassVar[Mapping[str, str]] = {
         "setup.py": "bang_c/setup.py.j2",
         "csrc/kernel.h": "bang_c/kernel.h.j2",
         "csrc/kernel.mlu": "bang_c/kernel.mlu.j2",
         "csrc/binding.cpp": "binding.cpp.j2",
+    }
+    families: ClassVar[Mapping[str, str]] = {
+        "csrc/kernel.h": "bang_c/family.h.j2",
+        "csrc/kernel.mlu": "bang_c/{kind}.mlu.j2",
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for BANG's header, and what "
@@ -83,4 +89,4 @@ class BangC(Toolchain):
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression into vector instructions, where there is one."""
-        return by_vector(signature, LANGUAGE, self.title, "float(given.{0})")
+        return by_vector(signature, LANGUAGE, self.title, "given.{0}")

@@ -16,6 +16,7 @@ LANGUAGE = Dialect(
     inf="T(INFINITY)",
     nan="T(NAN)",
     assignment="const T {0} = {1};",
+    assignment_of_any="const auto {0} = {1};",
     joint={"&": "&&", "|": "||"},
     condition="T({0})",
 )
@@ -44,6 +45,10 @@ class Cuda(_GpuToolchain):
         "csrc/kernel.cu": "gpu/kernel.j2",
         "csrc/binding.cpp": "binding.cpp.j2",
     }
+    families: ClassVar[Mapping[str, str]] = {
+        "csrc/kernel.h": "gpu/family.h.j2",
+        "csrc/kernel.cu": "gpu/{kind}.j2",
+    }
     checked = "the kernel compiles with nvcc, and what it computes is compared with the CPU's"
     needs = "a torch with CUDA, and the CUDA toolkit of the same version (nvcc)"
     build = ("pip install --no-build-isolation -e .",)
@@ -69,6 +74,10 @@ class Hip(_GpuToolchain):
         "csrc/kernel.h": "gpu/kernel.h.j2",
         "csrc/kernel.hip": "gpu/kernel.j2",
         "csrc/binding.cpp": "binding.cpp.j2",
+    }
+    families: ClassVar[Mapping[str, str]] = {
+        "csrc/kernel.h": "gpu/family.h.j2",
+        "csrc/kernel.hip": "gpu/{kind}.j2",
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for HIP's header, and what "
@@ -98,6 +107,10 @@ class MusaC(_GpuToolchain):
         "csrc/kernel.h": "gpu/kernel.h.j2",
         "csrc/kernel.mu": "gpu/kernel.j2",
         "csrc/binding.cpp": "binding.cpp.j2",
+    }
+    families: ClassVar[Mapping[str, str]] = {
+        "csrc/kernel.h": "gpu/family.h.j2",
+        "csrc/kernel.mu": "gpu/{kind}.j2",
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for MUSA's header, and what "

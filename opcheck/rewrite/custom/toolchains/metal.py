@@ -20,6 +20,7 @@ LANGUAGE = Dialect(
     inf="T(INFINITY)",
     nan="T(NAN)",
     assignment="const T {0} = {1};",
+    assignment_of_any="const auto {0} = {1};",
     joint={"&": "&&", "|": "||"},
     condition="T({0})",
 )
@@ -37,6 +38,10 @@ class Metal(Toolchain):
         "{name}/kernel.metal": "metal/kernel.metal.j2",
         "{name}/kernel.py": "metal/kernel.py.j2",
         "setup.py": "python/setup.py.j2",
+    }
+    families: ClassVar[Mapping[str, str]] = {
+        "{name}/kernel.metal": "metal/{kind}.metal.j2",
+        "{name}/kernel.py": "metal/family.py.j2",
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for Metal's library, and what "

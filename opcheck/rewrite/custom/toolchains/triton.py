@@ -33,6 +33,7 @@ class Triton(Toolchain):
         "{name}/kernel.py": "triton/kernel.py.j2",
         "setup.py": "python/setup.py.j2",
     }
+    families: ClassVar[Mapping[str, str]] = {"{name}/kernel.py": "triton/{kind}.py.j2"}
     checked = (
         "the kernel runs in Triton's interpreter, where Triton is installed, with stand-ins for "
         "the functions of the vendor's device library"

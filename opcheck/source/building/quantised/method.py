@@ -155,18 +155,28 @@ def usually_kept(model: Any) -> Iterator[str]:
     yield from dict.fromkeys(name.removesuffix(".weight") for name in names)
 
 
-def patterns_of(name: str, value: Any) -> list[str]:
-    """The modules that a setting names.
+def names_of(name: str, value: Any) -> list[str]:
+    """The names of a setting.
 
     Raises:
-        SourceError: they are no list of patterns.
+        SourceError: it is no list of names.
     """
     if value is None:
         return []
     said = Sentence("{name} is {text_value}, want a list of names", name=name, text_value=value)
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
         raise SourceError(said)
-    for one in value:
+    return list(value)
+
+
+def patterns_of(name: str, value: Any) -> list[str]:
+    """The modules that a setting names.
+
+    Raises:
+        SourceError: they are no list of patterns.
+    """
+    found = names_of(name, value)
+    for one in found:
         try:
             re.compile(one)
         except re.error as error:
@@ -176,7 +186,7 @@ def patterns_of(name: str, value: Any) -> list[str]:
                     name=name, text_value=repr(one), text=error,
                 )
             ) from error  # fmt: skip
-    return list(value)
+    return found
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from opcheck.kernel_code.launching import launched
+from opcheck.kernel_code.launching import launched, one_of
 
 VERSION = "3.7.1"
 """What the stand-in calls itself: the Triton that torch 2.13 is built with."""
@@ -188,7 +188,8 @@ class Autotuner(Kernel):
         if chosen.pre_hook is not None:
             named = dict(zip(self.arg_names, args, strict=False))
             chosen.pre_hook({**named, **kwargs, **chosen.all_kwargs()})
-        self.fn.run(*args, grid=grid, **{**chosen.all_kwargs(), **kwargs})
+        with one_of(self.configs):
+            self.fn.run(*args, grid=grid, **{**chosen.all_kwargs(), **kwargs})
 
 
 class Heuristics(Kernel):
