@@ -15,6 +15,7 @@ from opcheck.sandbox.parent.preloaded import loaded_once
 from tests.model_reports import (
     collective,
     compiled,
+    fourth_compiled,
     quantised,
     second_collective,
     second_compiled,
@@ -50,6 +51,7 @@ SAMPLES: Mapping[str, Subjects] = {
         "collectives": third_collective.REPORTS,
         "kernels in Triton": third_triton.REPORTS,
     },
+    "fourth": {"compiled models": fourth_compiled.REPORTS},
 }
 """Each was taken and written down when what the one before had shown was mended."""
 EVERY = tuple(
@@ -151,7 +153,8 @@ that it does not, where users saw it run.
 
 The second sample was taken in November 2026, when most of what the first had shown was mended, and
 the third when most of the second was: their first answers tell what a scan says of models that
-nobody looked at before.
+nobody looked at before. The fourth is of compiled models alone, after the third had shown that a
+scan told nothing of them.
 
 {counts}
 
