@@ -1,0 +1,91 @@
+"""No target runs packed weights for which nobody has shown a kernel, whatever packs them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opcheck.commands.scan import answer as scan_answer
+from opcheck.errors import SourceError
+from opcheck.lang.speech import tell
+from opcheck.model.report import Finding, Report
+from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import QUANTISED
+from tests.source.building.quantised.test_auto_round import GPTQ as AUTO_ROUND
+from tests.source.building.quantised.test_auto_round import LLAMA, VIT
+from tests.source.building.quantised.test_compressed_tensors import LOCAL, NVFP4
+from tests.source.building.quantised.test_compressed_tensors import section as compressed
+from tests.source.building.quantised.test_experts import MOE, NF4
+from tests.source.building.quantised.test_fp8 import FP8, MXFP8
+from tests.source.building.quantised.test_fp_quant import WHOLE
+from tests.source.building.quantised.test_gptqmodel import AWQ, GPTQ
+from tests.source.building.quantised.test_gptqmodel_layouts import THREE
+from tests.source.building.quantised.test_quark import BOTH
+from tests.source.building.quantised.test_quark import section as quark
+from tests.source.building.quantised.test_torchao_others import INT32
+
+TARGETS = (
+    "ascend-910b", "ascend-310p", "cambricon-mlu370", "moorethreads-s4000", "amd-mi300x",
+    "nvidia-h100", "nvidia-t4", "apple-mps", "intel-arc",
+)  # fmt: skip
+METHODS: dict[str, dict[str, Any]] = {
+    "bitsandbytes": NF4, "gptq": GPTQ, "three bits": THREE, "awq": AWQ, "auto-round": AUTO_ROUND,
+    "fp8": FP8, "mxfp8": MXFP8, "torchao": INT32, "fp_quant": WHOLE,
+    "compressed-tensors": compressed("nvfp4-pack-quantized", NVFP4, LOCAL, ignore=["lm_head"]),
+    "quark": quark(BOTH, exclude=["lm_head"]),
+    "sinq": {"quant_method": "sinq"}, "fouroversix": {"quant_method": "fouroversix"},
+}  # fmt: skip
+OF_IMAGES = ("bitsandbytes", "gptq", "awq", "auto-round", "fp8", "compressed-tensors", "quark")
+OF_EXPERTS = ("gptq", "auto-round", "mxfp8")
+TEXT_ALONE = "is no text model, and GPTQ packs these alone"
+FEW_LABELS = "a layer gives 2 features, and AWQ packs 8 of them in a word"
+
+
+def scanned(config: dict[str, Any], section: dict[str, Any], folder: Path) -> Report:
+    written = {**config, "dtype": "bfloat16", "quantization_config": section}
+    (folder / "config.json").write_text(json.dumps(written))
+    targets = tuple(map(TargetSpec.parse, TARGETS))
+    return scan_answer.scan(ScanRequest(ModelSpec(str(folder)), targets))
+
+
+def is_shown(found: Finding) -> bool:
+    """Whether an operator runs, by a kernel or by others, and what says so is named."""
+    return found.verdict.value in ("native", "decomposed", "fallback") and bool(found.evidence)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        *(pytest.param(LLAMA, name, id=f"llama {name}") for name in METHODS),
+        *(pytest.param(VIT, name, id=f"vit {name}") for name in OF_IMAGES),
+        *(pytest.param(MOE, name, id=f"moe {name}") for name in OF_EXPERTS),
+    ],
+)
+def test_packed_operators_that_run_have_a_kernel_that_is_cited(
+    config: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    try:
+        report = scanned(config, METHODS[name], tmp_path)
+    except SourceError as error:
+        assert config is VIT
+        assert tell(error.message).endswith((TEXT_ALONE, FEW_LABELS))
+        return
+    unseen = QUANTISED in {gap.code for gap in report.trace.gaps}
+    for target in report.targets:
+        if target.summary.runs is None:
+            continue
+        assert not (unseen and target.summary.runs)
+        packed = [found for found in target.findings if not found.op.startswith("aten::")]
+        if target.summary.runs:
+            assert [found.op for found in packed if not is_shown(found)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sinq", "fouroversix"])
+def test_a_method_that_is_not_known_is_a_gap(name: str, tmp_path: Path) -> None:
+    report = scanned(LLAMA, METHODS[name], tmp_path)
+    assert {gap.code for gap in report.trace.gaps} == {QUANTISED}
+    assert {target.summary.runs for target in report.targets} <= {None, False}
