@@ -11,6 +11,7 @@ import pytest
 from opcheck.rewrite.custom.expressions import TABLE
 from tests.rewrite.custom.made import CHAINS, STUBS, made, written
 from tests.rewrite.custom.samples import FAMILIES
+from tests.rewrite.custom.test_bindings import OF_FAMILIES
 from tests.rewrite.custom.test_families import OF_EACH_KIND
 from tests.rewrite.custom.test_kernels import by_expression, needs_compiler
 
@@ -41,7 +42,8 @@ def run(
     folder: Path, *arguments: str, interpreted: bool = True
 ) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "STUBS": str(STUBS)}
+    more = {"PYTHONPATH": path, "STUBS": str(STUBS), "IN_TURNS": IN_TURNS}
+    environment = {**os.environ, **more}
     if interpreted:
         environment["TRITON_INTERPRET"] = "1"
     else:
@@ -225,15 +227,18 @@ class Shaders:
     "What torch.mps.compile_shader gives, by a host compiler and one place after the other."
     def __init__(self, text):
         source = pathlib.Path(hashlib.sha1(text.encode()).hexdigest() + ".cpp").absolute()
-        source.write_text(text.replace("kernel void run", 'extern "C" void run'))
+        self.turns = "_per_grid" in text
+        text = text.replace("kernel void run", 'extern "C" void run')
+        source.write_text(text + os.environ["IN_TURNS"] * self.turns)
         library = source.with_suffix(".so")
         subprocess.run(
             ["g++", "-w", "-std=c++17", "-shared", "-fPIC", f"-I{os.environ['STUBS']}",
              str(source), "-o", str(library)],
             check=True,
         )
-        self.function = ctypes.CDLL(str(library)).run
-    def run(self, *given, threads):
+        library = ctypes.CDLL(str(library))
+        self.function, self.launch = library.run, getattr(library, "launch", None)
+    def run(self, *given, threads, group_size=None):
         def handed(value):
             if isinstance(value, torch.Tensor):
                 assert value.is_contiguous()
@@ -241,6 +246,16 @@ class Shaders:
             kinds = {bool: ctypes.c_bool, int: ctypes.c_int64, float: ctypes.c_float}
             return ctypes.byref(kinds[type(value)](value))
         handed_over = [handed(value) for value in given]
+        if self.turns:
+            assert threads % (group_size or 1) == 0
+            places = (ctypes.c_void_p * (len(given) + 3))()
+            for number, value in enumerate(handed_over):
+                if not isinstance(value, ctypes.c_void_p):
+                    value = ctypes.cast(ctypes.pointer(value._obj), ctypes.c_void_p)
+                places[number] = value.value
+            groups = threads // (group_size or 1)
+            self.launch(places, len(given), groups, group_size or 1)
+            return
         for place in range(threads):
             self.function(*handed_over, ctypes.c_uint32(place))
 
@@ -258,9 +273,16 @@ calls = {
     "whole": lambda: torch.special.erfcx(whole),
     "norm": lambda: torch.ops.aten.norm.ScalarOpt_dim(x, 3, [1]),
     "across": lambda: torch.ops.aten.norm.ScalarOpt_dim(x.t(), 1, [1]),
+    "sums": lambda: torch.cumsum(x.t(), 1), "counted": lambda: torch.cumsum(whole, 0),
+    "none": lambda: torch.cumsum(x[:0], 1), "add": lambda: torch.index_add(
+        x, 0, torch.tensor([3, 1, 3]), x[:3], alpha=2
+    ),
+    "gelu": lambda: torch.ops.aten._addmm_activation(row, x, x[:3], use_gelu=True, beta=2),
+    "std": lambda: torch.std(x, [0], correction=1), "std of all": lambda: torch.std(x.t()),
 }
 before = {name: call() for name, call in calls.items()}
 import opcheck_addcmul, opcheck_special_erfcx, opcheck_norm_scalaropt_dim
+import opcheck_cumsum, opcheck_index_add, opcheck_addmm_activation, opcheck_std_correction
 for name, call in calls.items():
     torch.testing.assert_close(
         call(), before[name], rtol=1e-5, atol=1e-5, msg=lambda text: f"{name}: {text}"
@@ -269,6 +291,31 @@ wide = torch.special.erfcx(x.half().float()).half()
 torch.testing.assert_close(torch.special.erfcx(x.half()), wide)
 print("held")
 """
+IN_TURNS = """
+#include <type_traits>
+#include <utility>
+template <typename A>
+A handed(void* at) {
+  if constexpr (std::is_pointer_v<A>) return (A)at;
+  else return *(std::remove_reference_t<A>*)at;
+}
+template <typename... A, size_t... I>
+void called(void (*run)(A...), void** given, std::index_sequence<I...>) {
+  run(handed<A>(given[I])...);
+}
+template <typename... A>
+void called(void (*run)(A...), void** given) {
+  called(run, given, std::index_sequence_for<A...>());
+}
+extern "C" void launch(void** given, int many, unsigned groups, unsigned count) {
+  launched(groups, count, 0, nullptr, [&] {
+    unsigned places[3] = {blockIdx.x, gridDim.x, threadIdx.x};
+    for (int i = 0; i < 3; ++i) given[many + i] = &places[i];
+    called(run, given);
+  });
+}
+"""
+"""Starts a kernel whose threads know where they are; those of a group wait for each other."""
 NORM = """
   const long last = self_sizes[2], from = i * last;
   float sum = 0;
@@ -281,7 +328,8 @@ NORM = """
 @pytest.mark.slow
 @needs_compiler
 def test_metal_projects_run_on_the_cpu_in_the_devices_place(tmp_path: Path) -> None:
-    for op in ("aten::addcmul", "aten::special_erfcx", "aten::norm.ScalarOpt_dim"):
+    own = ("aten::addcmul", "aten::special_erfcx", "aten::norm.ScalarOpt_dim")
+    for op in (*own, *OF_FAMILIES):
         folder = written(tmp_path / "projects", made(CHAINS["metal"], op), finish=True)
         source = folder / folder.name / "kernel.metal"
         text = source.read_text(encoding="utf-8")
