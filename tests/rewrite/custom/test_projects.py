@@ -56,7 +56,7 @@ def test_what_is_left_to_write_is_said_and_marked_once(chain: Toolchain, op: str
         ("nvidia", ["cuda", "triton"]),
         ("amd", ["hip", "triton"]),
         ("hygon", ["hip"]),
-        ("ascend", ["ascend-c"]),
+        ("ascend", ["ascend-c", "triton-ascend"]),
         ("cambricon", ["bang-c"]),
         ("moorethreads", ["musa-c"]),
         ("apple", ["metal"]),
