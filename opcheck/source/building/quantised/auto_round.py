@@ -46,7 +46,7 @@ class AutoRound(Method):
     name = "auto-round"
     library = "auto_round"
     defaults = layers.KERNELS
-    notes = (
+    notes: tuple[Sentence, ...] = (
         Sentence(
             "auto-round chooses its kernel by device_map, and raises where that names another "
             "device than cpu, cuda, xpu, hpu or mps: elsewhere load the model without it, and move "
@@ -89,6 +89,10 @@ class AutoRound(Method):
             rows, columns, bias, own["bits"], own["group_size"], one_less=self._format in _GPTQ
         )
 
+    def usual(self, model: nn.Module) -> Sequence[str]:
+        """What stays where the config names nothing, by its names."""
+        return list(usually_kept(model))
+
     def _is_other(self, name: str) -> bool:
         value = self.setting(name)
         return bool(value) and not (isinstance(value, int) and value >= _WHOLE)
@@ -125,7 +129,7 @@ class AutoRound(Method):
         patterns_of("extra_config", list(extra))
         blocks = tuple(f"{block}." for block in self._blocks(model))
         key = "modules_to_not_convert"
-        kept = [*usually_kept(model), *patterns_of(key, self.setting(key))]
+        kept = [*self.usual(model), *patterns_of(key, self.setting(key))]
         for path, module in model.named_modules():
             if type(module) is not nn.Linear and type(module).__name__ != "Conv1D":
                 continue
