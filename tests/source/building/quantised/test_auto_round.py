@@ -105,6 +105,15 @@ def test_layers_of_blocks_and_those_that_are_named(
     }
 
 
+def test_a_report_says_how_the_kernel_is_chosen() -> None:
+    method = pack(Net(), "", PLAIN, SCHEMAS)
+    assert method is not None
+    assert method.notes == (
+        "auto-round chooses its kernel by device_map, and raises where that names another device "
+        "than cpu, cuda, xpu, hpu or mps: elsewhere load the model without it, and move it",
+    )
+
+
 @pytest.mark.parametrize(
     "told",
     [
