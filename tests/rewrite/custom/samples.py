@@ -122,6 +122,9 @@ def _gathers(op: str) -> Iterator[Call]:
         case _:
             for x, dim in _indexed():
                 yield from _picked(op, x, dim)
+            if op == "aten::index_add":  # nothing is there to be added to
+                none = {"self": torch.empty(0, 3), "dim": 0, "index": picked}
+                yield {**none, "source": drawn(4, 3), "alpha": 2}
 
 
 def _indexed() -> Iterator[tuple[Tensor, int]]:
