@@ -24,7 +24,7 @@ def _torchao(
     }
 
 
-_DYNAMIC = _torchao("Int8DynamicActivationInt8WeightConfig")
+_DYNAMIC = _torchao("Int8DynamicActivationInt8WeightConfig", version=2)
 _INT4 = _torchao("Int4WeightOnlyConfig", {"group_size": 128})
 _UNPACKED = """
 import torch
@@ -95,8 +95,8 @@ REPORTS = (
     ModelReport(
         "MI300X: int8 weights of torchao", "pytorch/ao#4131",
         "int8 and float8 weights pass torchao's tests on an MI300X, in March 2026",
-        {"amd-mi300x@2.11.0": Met.WORKS}, config(llama(_torchao("Int8WeightOnlyConfig"))),
-        ("torchao", "int8"),
+        {"amd-mi300x@2.11.0": Met.WORKS},
+        config(llama(_torchao("Int8WeightOnlyConfig", version=2))), ("torchao", "int8"),
     ),
     ModelReport(
         "MPS and ROCm: GPTQ by GPTQModel", "huggingface/transformers#35012",

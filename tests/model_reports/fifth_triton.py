@@ -55,9 +55,10 @@ def model():
 """
 )
 _LONG = (
-    ATTENTION.replace("bfloat16", "float16")
+    ATTENTION.replace("tl.bfloat16", "tl.float16")
+    .replace(".bfloat16()", ".half()")
     .replace("N=128, num_warps=8", "N=64, num_warps=8")
-)  # fmt: skip
+)
 _GRADIENTS = (
     TRITON_HEAD
     + """
