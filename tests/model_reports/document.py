@@ -15,6 +15,10 @@ from opcheck.sandbox.parent.preloaded import loaded_once
 from tests.model_reports import (
     collective,
     compiled,
+    fifth_collective,
+    fifth_compiled,
+    fifth_quantised,
+    fifth_triton,
     fourth_compiled,
     quantised,
     second_collective,
@@ -52,6 +56,12 @@ SAMPLES: Mapping[str, Subjects] = {
         "kernels in Triton": third_triton.REPORTS,
     },
     "fourth": {"compiled models": fourth_compiled.REPORTS},
+    "fifth": {
+        "quantised checkpoints": fifth_quantised.REPORTS,
+        "compiled models": fifth_compiled.REPORTS,
+        "collectives": fifth_collective.REPORTS,
+        "kernels in Triton": fifth_triton.REPORTS,
+    },
 }
 """Each was taken and written down when what the one before had shown was mended."""
 EVERY = tuple(

@@ -14,7 +14,7 @@ def model():
     return torch.compile(nn.Conv2d(64, 64, 3, padding=1)), (torch.randn(8, 64, 56, 56),)
 """
 )
-_DENOISED = (
+DENOISED = (
     HEAD
     + """
 class Step(nn.Module):
@@ -75,7 +75,7 @@ REPORTS = (
     ModelReport(
         "RTX 4090: Stable Diffusion", "huggingface/diffusers#3313",
         "pipelines are compiled and faster on an RTX 4090 with what became 2.1",
-        {"nvidia-rtx4090@2.1.2": Met.WORKS}, python(_DENOISED), COMPILE,
+        {"nvidia-rtx4090@2.1.2": Met.WORKS}, python(DENOISED), COMPILE,
     ),
     ModelReport(
         "TPU: Gemma with a cache of one size", "pytorch/xla#6711",
