@@ -143,6 +143,30 @@ def test_a_reduction_that_nobody_has_spoken_of_is_unknown() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dtype", "target", "verdict"),
+    [
+        (torch.float32, "intel-max@2.12.1", Verdict.UNSUPPORTED),
+        (torch.float32, "intel-max@2.13.0", Verdict.NATIVE),  # scaled by PyTorch before the sum
+        (torch.bfloat16, "intel-max@2.14.1", Verdict.NATIVE),
+        (torch.int32, "intel-max@2.13.0", Verdict.UNSUPPORTED),
+    ],
+)
+def test_a_sum_of_scaled_terms_came_to_xccl(
+    dtype: torch.dtype, target: str, verdict: Verdict
+) -> None:
+    class Scales(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            y = x.clone()
+            dist.all_reduce(y, op=dist._make_nccl_premul_sum(0.5))
+            return y
+
+    report = opcheck.scan(Scales(), torch.ones(2, 3).to(dtype), targets=[target])
+    found = next(f for f in report.targets[0].findings if f.op == "c10d::allreduce_")
+    assert found.verdict is verdict
+
+
+@pytest.mark.slow
 def test_a_functional_collective_is_as_good_as_what_it_reduces() -> None:
     from torch.distributed._functional_collectives import all_reduce
 

@@ -41,6 +41,8 @@ def test_a_release_is_the_one_named_or_that_of_the_time(of: Target, expected: st
         ("nvidia-h100@2.4.1+bitsandbytes0.45", "bitsandbytes::int8_scaled_mm", []),
         ("nvidia-h100@2.4.1", "bitsandbytes::gemm_4bit", []),
         ("nvidia-a100@2.4.1", "bitsandbytes::int8_scaled_mm", []),
+        ("nvidia-orin@2.5.1", "bitsandbytes::gemm_4bit", ["library-not-built"]),
+        ("nvidia-orin@2.15.0", "bitsandbytes::int8_scaled_mm", ["library-not-built"]),
         ("amd-mi250@2.6.0", "bitsandbytes::gemm_4bit", ["library-not-built"]),
         ("amd-mi250@2.15.0", "bitsandbytes::gemm_4bit", []),
         ("ascend-910b@6.0.0", "bitsandbytes::gemm_4bit", ["library-refuses-device"]),
@@ -67,6 +69,14 @@ def test_what_a_library_does_depends_on_its_release(name: str, op: str, codes: l
 def test_what_was_built_without_the_device_until_a_release_is_unknown_before() -> None:
     (found,) = matrix_of("amd-mi250@2.9.1").conditions["bitsandbytes::gemm_4bit"]
     assert found.verdict is Verdict.UNKNOWN
+
+
+def test_what_is_published_for_servers_alone_tells_the_way_for_boards() -> None:
+    (found,) = matrix_of("nvidia-orin@2.13.0").conditions["bitsandbytes::gemm_4bit"]
+    said = (
+        "the published bitsandbytes is not built for Jetson, where it has to be built from source"
+    )
+    assert (found.verdict, str(found.text)) == (Verdict.UNSUPPORTED, said)
 
 
 def test_a_matrix_tells_what_it_assumed_and_not_what_was_named() -> None:

@@ -147,6 +147,25 @@ def test_chips_that_the_compiler_does_not_know_raise(target: str, word: str) -> 
 
 @pytest.mark.parametrize(
     ("target", "refuses"),
+    [
+        ("nvidia-t4@2.5.1", set()),
+        ("nvidia-t4@2.6.0", {"int8", "uint8"}),
+        ("nvidia-t4@2.15.0", {"int8", "uint8"}),
+        ("nvidia-a100@2.6.0", set()),
+    ],
+)
+def test_a_t4_has_no_products_of_int8_since_triton_leaves_them_to_fma(
+    target: str, refuses: set[str]
+) -> None:
+    found = matrix_of(target).triton
+    assert found is not None
+    product = found.operation("dot")
+    assert product is not None
+    assert product.refuses == refuses
+
+
+@pytest.mark.parametrize(
+    ("target", "refuses"),
     [("nvidia-t4@2.6.0", {"bfloat16"}), ("nvidia-t4@2.7.1", set()), ("nvidia-a100@2.6.0", set())],
 )
 def test_a_t4_converts_no_bfloat16_until_llvm_does(target: str, refuses: set[str]) -> None:
