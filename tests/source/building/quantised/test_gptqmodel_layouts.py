@@ -225,8 +225,8 @@ ANYWHERE = True, "decomposed"
     [
         (THREE, "gptq_three_bit_linear",
          [ANYWHERE, REFUSED, ANYWHERE, ANYWHERE, ANYWHERE, ANYWHERE]),
-        (GEMV, "awq_gemv_linear", [REFUSED, REFUSED, RUNS, RUNS, REFUSED, REFUSED]),
-        (FAST, "awq_gemv_fast_linear", [REFUSED, REFUSED, RUNS, RUNS, REFUSED, REFUSED]),
+        (GEMV, "awq_gemv_linear", [REFUSED, REFUSED, RUNS, REFUSED, REFUSED, REFUSED]),
+        (FAST, "awq_gemv_fast_linear", [REFUSED, REFUSED, RUNS, REFUSED, REFUSED, REFUSED]),
     ],
 )  # fmt: skip
 def test_a_config_is_scanned_with_what_each_target_runs_of_it(
