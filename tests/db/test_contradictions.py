@@ -36,6 +36,9 @@ def resolution(database: Database, target: str, op: str, **tensors: str) -> Reso
     return Walk([Node(OpName.parse(op), given)], found, found.target.torch).resolution(0)
 
 
+FFT_SHIFT = "aten::fft_fftshift"
+
+
 @pytest.mark.parametrize(
     ("target", "op", "tensors", "verdict", "code", "sources"),
     [
@@ -57,7 +60,8 @@ def resolution(database: Database, target: str, op: str, **tensors: str) -> Reso
         # the table alone
         ("ascend-950", "aten::scaled_dot_product_attention", {"query": "float16"}, UNKNOWN,
          DOUBTED, {"Ascend/pytorch", "Ascend/op-plugin"}),
-        ("ascend-910b", "aten::gru.input", {"input": "float32"}, UNKNOWN, DOUBTED,
+        # the table marks it, the vendor's own test runs it
+        ("ascend-910b", "aten::gru.input", {"input": "float32"}, NATIVE, OVERRULED,
          {"Ascend/pytorch", "Ascend/op-plugin"}),
         # code that raises is a second source of its own
         ("ascend-950", "aten::gru.input", {"input": "float32"}, UNSUPPORTED, "no-aclnn-kernel",
@@ -87,11 +91,20 @@ def test_what_overrules_a_table_is_told_in_chinese(database: Database) -> None:
     ]
 
 
+def test_what_a_test_of_the_vendor_runs_is_told_in_chinese(database: Database) -> None:
+    found = [resolution(database, "ascend-910b", op) for op in ("aten::gru.input", FFT_SHIFT)]
+    assert in_chinese([one.text for one in found]) == [
+        "厂商的表将该算子标为在 910b 上不支持；但 op-plugin 自己的测试以 float32 运行它，"
+        "允许十分之一的误差",
+        "厂商的表将该算子标为在 910b 上不支持；但 op-plugin 自己的测试在该芯片上运行它",
+    ]
+
+
 def test_a_document_alone_is_little_to_go_by(database: Database) -> None:
-    found = resolution(database, "ascend-910b", "aten::gru.input", input="float32")
+    found = resolution(database, "ascend-950", "aten::stft", self="float32")
     assert found.confidence is Confidence.LOW
     assert found.text == (
-        "the vendor's table marks this operator as not supported on 910b; a kernel is registered, "
+        "the vendor's table marks this operator as not supported on 950; a kernel is registered, "
         "and no second source settles which of them holds"
     )
     assert [evidence.method for evidence in found.evidence] == [DOCUMENTED, REGISTERED]

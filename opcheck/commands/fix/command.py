@@ -78,7 +78,8 @@ Toolchain = Annotated[
     typer.Option(
         "--toolchain",
         metavar="NAME",
-        help="What --custom-op builds with: ascend-c, bang-c, musa-c, cuda, hip, triton, metal.",
+        help="What --custom-op builds with: ascend-c, bang-c, musa-c, cuda, hip, triton, "
+        "triton-ascend, metal.",
         show_default="the vendor's own",
     ),
 ]

@@ -14,6 +14,7 @@ from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import Body, Toolchain
 from opcheck.rewrite.custom.expressions import TABLE, called, functions, lines_of
+from opcheck.rewrite.custom.families.folds import Fold
 from opcheck.rewrite.custom.families.interface import interface, layout, operands
 from opcheck.rewrite.custom.signature import Cases, Signature, cases, complex_numbers, signature
 from opcheck.rewrite.custom.template_names import ascend_names, compute_calls, cpp_names, form_names
@@ -137,6 +138,7 @@ def _context(
         "s": s,
         "chain": chain,
         "body": body,
+        "library": "libdevice." in str((body.lines, body.parts)),
         "cases": made,
         "name": name,
         "source": source,
@@ -163,11 +165,10 @@ def _context(
         "f": body.family,
         "k": interface(body.family, s) if body.family else None,
         "layout": layout(body.family),
+        "of_each": body.family.values_of_each(s) if isinstance(body.family, Fold) else (),
         "operands": operands(body.family, s) if body.family else (),
         **cpp_names(s, optional),
-        **compute_calls(
-            s, " ".join((TABLE.get(s.op, ""), body.family.text if body.family else ""))
-        ),
+        **compute_calls(s),
         **ascend_names(s, name, target.chip),
     }
 

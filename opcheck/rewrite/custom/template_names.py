@@ -87,13 +87,8 @@ def form_names(form: Form, s: Signature, optional: str) -> dict[str, Any]:
     }
 
 
-def compute_calls(s: Signature, text: str) -> dict[str, Any]:
-    """Parameters and arguments of ``compute`` for one place of the result.
-
-    Args:
-        s: the overload.
-        text: the expressions of its kernel.
-    """
+def compute_calls(s: Signature) -> dict[str, Any]:
+    """Parameters and arguments of ``compute`` for one place of the result."""
 
     def typed(a: Argument, number: str) -> str:
         kind = number if a.value_type == "double" else a.value_type
@@ -128,16 +123,10 @@ def compute_calls(s: Signature, text: str) -> dict[str, Any]:
             f"{a.name}={a.name}" if a.keyword else a.name for a in s.arguments
         ),
         "python_dict": "{" + ", ".join(f'"{a.name}": {a.name}' for a in s.arguments) + "}",
-        "library": any(f"{name}(" in text for name in _LIBRARY.split()),
     }
 
 
 _METAL = {"int64_t": "long", "bool": "bool"}
-_LIBRARY = """
-    acos acosh asin asinh atan atan2 atanh copysign cosh erfc expm1 fmod hypot lgamma log10 log1p
-    pow rint sinh tan tanh trunc
-"""
-"""What Triton takes from the vendor's device library."""
 
 
 _ATTRIBUTES = {

@@ -59,7 +59,12 @@ def _folds(op: str) -> Iterator[Call]:
             yield {"grad_output": other, "output": x, "dim": -1, "input_dtype": x.dtype}
             continue
         for more in _dims(base, overload, x.dim()):
-            yield {"self": x, **more, **_others(base, overload)}
+            if x.numel() < 1000 or more.get("dim") not in (0, [0]):  # many short rows tell no more
+                yield {"self": x, **more, **_others(base, overload)}
+    if base == "linalg_vector_norm":
+        for order in (0, 1, 3, -2, 0.5, math.inf, -math.inf):
+            yield {"self": drawn(4, 6) + 5, "ord": order, "dim": [1]}
+        yield {"self": torch.tensor([[0.0, 2.0], [0.0, 0.0]]), "ord": 3, "dim": [1]}
     if base in ("sum", "cumsum"):
         dim = {"dim": 0} if base == "cumsum" else {"dim": [0]} if overload else {}
         yield {"self": drawn(4, 3), **dim, "dtype": torch.float64}
@@ -88,7 +93,7 @@ _SOFTMAXES = ("_softmax", "_log_softmax")
 
 def op_takes_list(base: str, overload: str) -> bool:
     """Whether the argument `dim` is a list of dimensions."""
-    return base in ("amax", "amin", "logsumexp", "nansum") or (
+    return base in ("amax", "amin", "logsumexp", "nansum", "linalg_vector_norm") or (
         base in ("mean", "var", "std") and overload == "dim"
     )
 
@@ -117,6 +122,9 @@ def _gathers(op: str) -> Iterator[Call]:
         case _:
             for x, dim in _indexed():
                 yield from _picked(op, x, dim)
+            if op == "aten::index_add":  # nothing is there to be added to
+                none = {"self": torch.empty(0, 3), "dim": 0, "index": picked}
+                yield {**none, "source": drawn(4, 3), "alpha": 2}
 
 
 def _indexed() -> Iterator[tuple[Tensor, int]]:

@@ -111,6 +111,7 @@ calls = {
     "cumsum": lambda: torch.cumsum(x.t(), 0), "counted": lambda: torch.cumsum(torch.arange(5), 0),
     "add": lambda: torch.index_add(x, 0, torch.tensor([3, 1, 3]), x[:3], alpha=2),
     "across": lambda: torch.index_add(x.t(), -1, torch.tensor([3, 1, 3]), x[:3].t()),
+    "into nothing": lambda: torch.index_add(x[:0], 0, torch.tensor([3, 1, 3]), x[:3]),
     "gelu": lambda: torch.ops.aten._addmm_activation(row, x, x[:3], use_gelu=True, beta=2),
     "gradient": lambda: slope(x.clone()),
 }

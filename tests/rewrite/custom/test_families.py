@@ -1,6 +1,7 @@
 """Kernels of reductions, scans, gathers and products compute what the CPU's do."""
 
 import ctypes
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from opcheck.rewrite.custom.expressions import TABLE
 from tests.rewrite.custom.hosted import (
     NotComputedError,
     Start,
@@ -24,6 +26,7 @@ from tests.rewrite.custom.samples import FAMILIES
 
 COMPILER = shutil.which("g++")
 NVCC = shutil.which("nvcc")
+HIPCC = shutil.which("hipcc")
 needs_compiler = pytest.mark.skipif(not COMPILER, reason="no g++ here")
 GPU = [name for name, chain in CHAINS.items() if hasattr(chain, "runtime")]
 DTYPES = {torch.float32: 0, torch.float64: 1, torch.int64: 2}
@@ -186,4 +189,21 @@ def test_nvcc_compiles_every_cuda_kernel_of_a_family(tmp_path: Path) -> None:
     command = [NVCC, "-std=c++17", "-arch=sm_80", *at_once, "-c", str(source)]
     command += ["-o", str(tmp_path / "all.o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HIPCC, reason="no hipcc here: HIP kernels are not compiled for a GPU")
+def test_hipcc_compiles_every_hip_kernel(tmp_path: Path) -> None:
+    assert HIPCC is not None
+    text = ""
+    for op in (*FAMILIES, *TABLE):
+        folder = written(tmp_path, made(CHAINS["hip"], op))
+        text += f'#include "{folder}/csrc/kernel.hip"\n'
+    source = tmp_path / "all.hip"
+    source.write_text(text, encoding="utf-8")
+    command = [HIPCC, "-std=c++17", "-O0", "--offload-arch=gfx90a", "-c", str(source)]
+    command += ["-o", str(tmp_path / "all.o")]
+    amd = {**os.environ, "HIP_PLATFORM": "amd"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=amd)
     assert done.returncode == 0, done.stderr[-4000:]

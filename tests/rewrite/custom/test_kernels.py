@@ -367,4 +367,5 @@ def test_words_that_a_language_lacks_leave_the_kernel_to_write() -> None:
         "metal": "",
         "musa-c": "",
         "triton": "",
+        "triton-ascend": "",
     }

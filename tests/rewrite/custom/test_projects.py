@@ -50,13 +50,21 @@ def test_what_is_left_to_write_is_said_and_marked_once(chain: Toolchain, op: str
         assert "then take this line away" in found.files[kernel]
 
 
+@each_chain
+def test_what_a_composite_runs_as_with_its_arguments_is_written_as_it_is(chain: Toolchain) -> None:
+    assert (made(chain, "aten::_logcumsumexp").left, made(chain, "aten::logcumsumexp").left) == (
+        "",
+        "",
+    )
+
+
 @pytest.mark.parametrize(
     ("vendor", "names"),
     [
         ("nvidia", ["cuda", "triton"]),
         ("amd", ["hip", "triton"]),
         ("hygon", ["hip"]),
-        ("ascend", ["ascend-c"]),
+        ("ascend", ["ascend-c", "triton-ascend"]),
         ("cambricon", ["bang-c"]),
         ("moorethreads", ["musa-c"]),
         ("apple", ["metal"]),

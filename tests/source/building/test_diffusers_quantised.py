@@ -3,6 +3,7 @@
 import copy
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import diffusers
@@ -33,6 +34,7 @@ FLUX = {
 }  # fmt: skip
 NF4 = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
 LINEAR = 6 + 14 + 6 + 2
+IN_BLOCKS = 14 + 6
 """Its linear layers: before the blocks, in the one of both streams, in the single one, behind."""
 
 
@@ -102,6 +104,7 @@ def test_packed_weights_that_are_not_modelled_are_a_gap(
     assert kinds(model) == {"Linear": LINEAR, "Linear4bit": 0, "Linear8bitLt": 0}
 
 
+AUTO_ROUND = {"quant_method": "auto-round", "bits": 4, "group_size": 32, "sym": True}
 INT8 = {
     "quant_method": "torchao",
     "quant_type": {"default": {"_type": "Int8WeightOnlyConfig", "_version": 2, "_data": {}}},
@@ -117,13 +120,17 @@ QUANTO = {"quant_method": "quanto", "weights_dtype": "int8"}
         ({**INT8, "modules_to_not_convert": ["transformer_blocks.0.attn"]}, "bfloat16",
          "Int8Linear", LINEAR - 11),
         (QUANTO, "float32", "QBytesLinear", LINEAR),
+        (AUTO_ROUND, "float16", "AutoRoundLinear", IN_BLOCKS),
+        ({**AUTO_ROUND,
+          "extra_config": {"context_embedder": {"bits": 8}, ".*attn.*": {"bits": 16}}}, "float16",
+         "AutoRoundLinear", IN_BLOCKS - 11 + 1),
         ({**QUANTO, "weights_dtype": "int4"}, "float32", "QBitsLinear", LINEAR),
         ({**QUANTO, "modules_to_not_convert": ["proj_out"]}, "float32", "QBytesLinear", LINEAR - 2),
         ({**QUANTO, "modules_to_not_convert": ["transformer_blocks"]}, "float32", "QBytesLinear",
          LINEAR),
     ],
 )  # fmt: skip
-def test_torchao_and_quanto_pack_what_diffusers_has_them_pack(
+def test_other_libraries_pack_what_diffusers_has_them_pack(
     tmp_path: Path, section: dict[str, Any], dtype: str, kind: str, count: int
 ) -> None:
     path, options = written(tmp_path, section), LoadOptions(libraries=SCHEMAS)
@@ -133,6 +140,24 @@ def test_torchao_and_quanto_pack_what_diffusers_has_them_pack(
     gaps, notes = packed(model, path, config, options)
     assert (gaps, notes[-1]) == ((), note(dtype))
     assert [type(part).__name__ for part in model.modules()].count(kind) == count
+
+
+@pytest.mark.slow
+@pytest.mark.library
+def test_auto_round_replaces_the_same_modules(flux: nn.Module) -> None:
+    convert = pytest.importorskip("auto_round.inference.convert_model")
+    ours, theirs = copy.deepcopy(flux), copy.deepcopy(flux)
+    section: Any = SimpleNamespace(**AUTO_ROUND)
+    theirs.register_to_config(quantization_config=section)  # type: ignore[operator]  # its own method
+    convert.convert_hf_model(theirs, "cpu")
+    options = LoadOptions(libraries=SCHEMAS)
+    packed(ours, Path("config.json"), {**FLUX, "quantization_config": AUTO_ROUND}, options)
+    replaced = [
+        {path for path, part in model.named_modules() if hasattr(part, "qweight")}
+        for model in (ours, theirs)
+    ]
+    assert replaced[0] == replaced[1]
+    assert len(replaced[0]) == IN_BLOCKS
 
 
 def test_a_section_that_diffusers_refuses_is_an_error(tmp_path: Path, flux: nn.Module) -> None:

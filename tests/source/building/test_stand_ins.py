@@ -255,14 +255,19 @@ def test_triton_is_stood_in_for_where_it_is_not_installed(
 
 PACK = {
     "aqlm",
+    "auto_round",
+    "compressed_tensors",
     "fbgemm",
     "finegrained_fp8",
     "flute",
+    "fp_quant",
     "gpt_oss_triton_kernels",
     "gptqmodel",
     "mlx_quantization_metal_kernels",
+    "mslk",
     "quantization_eetq",
     "quanto",
+    "quark",
     "spqr_cuda",
     "vptq",
 }

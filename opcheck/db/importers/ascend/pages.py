@@ -122,19 +122,17 @@ class Pages:
         return next((way for way in ways if way and all(one in self._listed for one in way)), ())
 
     def _read_by_hand(self) -> Iterator[Line]:
-        """What a page says in words that no table of it has."""
+        """What a page says in words that no table of it has, and what the vendor's tests run."""
         for said in _facts()["said"] if self._release == _OF_RELEASE else ():
             if "kernel" in said:
                 line = _line(True, [said["kernel"]], "lists it", [said["at"]])
+            elif "tested" in said:
+                at = [said["at"]]
+                line = {"runs": True, "method": "tested", "text": said["tested"], "at": at}
             else:
                 line = {"runs": True, "method": "registered", "text": _ITSELF, "at": [said["at"]]}
-            yield {
-                "ops": said["ops"],
-                "chips": said["chips"],
-                "argument": said["argument"],
-                **line,
-                "dtypes": said["dtypes"],
-            }
+            about = {key: said[key] for key in ("argument", "dtypes") if key in said}
+            yield {"ops": said["ops"], "chips": said["chips"], **line, **about}
 
 
 def _kernel(name: str) -> Mapping[str, Any]:

@@ -56,6 +56,11 @@ class Fold(Struct, frozen=True):
         read = names_of(statements(self.text))
         return tuple(a.name for a in signature.values if a.name in read and a.name != "dim")
 
+    def values_of_each(self, signature: Signature) -> tuple[str, ...]:
+        """The overload's numbers that the state of a single number depends on."""
+        read = names_of(statements(self.each))
+        return tuple(name for name in self.values(signature) if name in read)
+
     def stated(self) -> tuple[str, ...]:
         """The fold as text, to be read beside the kernel."""
         start = ", ".join(f"{name} = {value}" for name, value in self.start.items())
@@ -153,6 +158,30 @@ def _of_truth(combine: str, start: str) -> Fold:
     )  # fmt: skip
 
 
+_NORM = Fold(
+    "reduction",
+    {"sum": "0", "high": "lowest", "low": "highest"},
+    """
+        size = abs(self)
+        power = where(size == 0, where(ord < 0, inf, 0), exp(ord * log(size)))
+        count = where(size == 0, 0, 1)
+        simple = where(ord == 2, size * size, where(ord == 1, size, count))
+        sum = where((ord == 2) | (ord == 1) | (ord == 0), simple, power)
+        high = size
+        low = size
+    """,
+    """
+        sum = a_sum + b_sum
+        high = where((a_high > b_high) | (a_high != a_high), a_high, b_high)
+        low = where((a_low < b_low) | (a_low != a_low), a_low, b_low)
+    """,
+    """
+        simple = where(ord == 2, sqrt(sum), sum)
+        root = where((ord == 2) | (ord == 1) | (ord == 0), simple, exp(log(sum) / ord))
+        result0 = where(ord == inf, high, where(ord == -inf, low, root))
+    """,
+)
+"""A norm of any order: the two most frequent without logarithms."""
 _SUM = _of_sums("reduction", "result0 = sum")
 _MEANS = _of_sums("reduction", "result0 = sum / length")
 _PROD = Fold(
@@ -187,6 +216,7 @@ TABLE: Mapping[str, Fold] = {
     "aten::any.dims": replace(_ANY, none_of_empty=True),
     "aten::all.dims": replace(_ALL, none_of_empty=True),
     "aten::count_nonzero.dim_IntList": _of_truth("n = a_n + b_n", "0"),
+    "aten::linalg_vector_norm": _NORM,
     "aten::logsumexp": _of_logs("reduction", "result0 = high + log(sum)"),
     **{
         f"aten::{name}.correction": _of_moments(text, "correction")

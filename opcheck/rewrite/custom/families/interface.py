@@ -35,7 +35,12 @@ class Interface(Struct, frozen=True):
 def family(op: str) -> Family | None:
     """The family of an overload that gives a new result; None where it is in none."""
     tables: tuple[Mapping[str, Family], ...] = (folds.TABLE, gathers.TABLE, products.TABLE)
-    return next((table[op] for table in tables if op in table), None)
+    name = _PARTS.get(op, op)
+    return next((table[name] for table in tables if name in table), None)
+
+
+_PARTS = {"aten::_logcumsumexp": "aten::logcumsumexp"}
+"""What a composite runs as, with its own arguments -> the composite."""
 
 
 def interface(found: Family, signature: Signature) -> Interface:

@@ -70,5 +70,5 @@ def by_vector(
 def _step(fold: Fold) -> Iterator[Statement]:
     """A number joins the state: it is the second of the two that are put together."""
     for name, value in lines_of(fold.each):
-        yield f"b_{name}", value
+        yield f"b_{name}" if name in fold.parts else name, value
     yield from lines_of(fold.combine)

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from msgspec.structs import replace
+
+from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.custom.base import Body, Toolchain, by_number, pytorch
 from opcheck.rewrite.custom.expressions import FUNCTIONS
+from opcheck.rewrite.custom.families.folds import NOWHERE
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import Dialect
 
@@ -27,7 +31,7 @@ class Triton(Toolchain):
 
     name = "triton"
     title = "Triton"
-    vendors = ("nvidia", "amd", "intel")
+    vendors: ClassVar[tuple[str, ...]] = ("nvidia", "amd", "intel")
     order = 1
     files: ClassVar[Mapping[str, str]] = {
         "{name}/kernel.py": "triton/kernel.py.j2",
@@ -36,13 +40,52 @@ class Triton(Toolchain):
     families: ClassVar[Mapping[str, str]] = {"{name}/kernel.py": "triton/{kind}.py.j2"}
     checked = (
         "the kernel runs in Triton's interpreter, where Triton is installed, with stand-ins for "
-        "the functions of the vendor's device library"
+        "the functions of the vendor's device library; those of reductions, scans, gathers, "
+        "scatters and products compile for GPUs of NVIDIA's and AMD's"
     )
     needs = "the Triton that comes with the vendor's torch"
     build = ("pip install --no-build-isolation -e .",)
     left = "{name}/kernel.py"
-    evidence = (pytorch("torch/_library/triton.py"),)
+    evidence: ClassVar[tuple[Evidence, ...]] = (pytorch("torch/_library/triton.py"),)
+
+    language: ClassVar[Dialect] = LANGUAGE
+    whole: ClassVar[str] = "tl.int64"
+    """In what places in a row are counted."""
+    behind: ClassVar[str] = str(NOWHERE)
+    """A place behind all others."""
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        return by_number(signature, LANGUAGE, self.title)
+        return by_number(signature, self.language, self.title)
+
+
+class TritonAscend(Triton):
+    """A kernel in Triton for Ascend, compiled when it is first called; there is nothing to build.
+
+    Triton-Ascend chooses by no integers of 64 bits and has no vendor's library of functions: places
+    are counted in 32 bits, and functions that Triton itself lacks are said by those that it has.
+    """
+
+    name = "triton-ascend"
+    title = "Triton-Ascend"
+    vendors = ("ascend",)
+    dtypes = ("float32",)
+    checked = (
+        "the kernel runs in the interpreter of OpenAI's Triton, where Triton is installed; "
+        "Triton-Ascend has not seen it"
+    )
+    plugin = "torch_npu"
+    needs = "torch_npu, and triton-ascend with the CANN that it is made for"
+    evidence = tuple(
+        Evidence(
+            Method.DOCUMENTED, "Ascend/triton-ascend", path,
+            commit="eeb030e7bb71f8a251c5d378dbe2977e8b8dbb83",
+        )
+        for path in (
+            "docs/sources/python-api/outline.md",
+            "docs/en/migration_guide/migrate_from_gpu.md",
+        )
+    )  # fmt: skip
+    language = replace(LANGUAGE, functions={name: f"tl.{name}" for name in _OWN})
+    whole = "tl.int32"
+    behind = str(2**31 - 1)

@@ -2,8 +2,9 @@
 
 diffusers 0.42: ``replace_with_bnb_linear``, quantizers/bitsandbytes/utils.py line 48, and what
 quantizers/bitsandbytes/bnb_quantizer.py keeps (line 250) and loads the rest in (line 220);
-quantizers/torchao/torchao_quantizer.py, lines 345 and 220; ``_replace_with_quanto_layers``,
-quantizers/quanto/utils.py line 12, and quanto_quantizer.py line 135.
+quantizers/autoround/autoround_quantizer.py, line 62; quantizers/torchao/torchao_quantizer.py, lines
+345 and 220; ``_replace_with_quanto_layers``, quantizers/quanto/utils.py line 12, and
+quanto_quantizer.py line 135.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from torch import nn
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap
 from opcheck.source.base import LoadOptions
+from opcheck.source.building.quantised.auto_round import AutoRound
 from opcheck.source.building.quantised.bitsandbytes import BitsAndBytes
 from opcheck.source.building.quantised.method import Method, Section, patterns_of
 from opcheck.source.building.quantised.packed import unseen_of
@@ -107,13 +109,31 @@ class _QuantoOfDiffusers(Quanto):
         return path.rpartition(".")[2] in kept
 
 
+class _AutoRoundOfDiffusers(AutoRound):
+    """Linear layers of blocks; auto-round keeps none by itself of a model that is no LLM.
+
+    ``get_keys_to_not_convert``, auto_round/inference/convert_model.py line 80. Models of float32,
+    which its kernels do not take, it makes float16: ``post_init``, line 803.
+    """
+
+    dtype: ClassVar[torch.dtype] = torch.float16
+    notes = (*AutoRound.notes, note("float16"))
+    refusal = _REFUSED
+
+    def usual(self, model: nn.Module) -> Sequence[str]:
+        """Nothing."""
+        return ()
+
+
 _KINDS: Mapping[str, type[Method]] = {
+    AutoRound.name: _AutoRoundOfDiffusers,
     BitsAndBytes.name: _OfDiffusers,
     Quanto.name: _QuantoOfDiffusers,
     TorchAO.name: _TorchAOOfDiffusers,
 }
 _DTYPES = {
-    kind.name: kind.dtype for kind in (_OfDiffusers, _QuantoOfDiffusers, _TorchAOOfDiffusers)
+    kind.name: kind.dtype
+    for kind in (_OfDiffusers, _QuantoOfDiffusers, _TorchAOOfDiffusers, _AutoRoundOfDiffusers)
 }
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from torch import nn
 
-from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import auto_round_layers as layers
 from opcheck.source.building.quantised.awq import check_sizes
@@ -23,8 +22,10 @@ from opcheck.source.building.quantised.method import (
     Method,
     Section,
     features,
+    group_of,
     one_of,
     patterns_of,
+    settings_of,
     usually_kept,
 )
 from opcheck.source.patterns import matches
@@ -45,7 +46,7 @@ class AutoRound(Method):
     name = "auto-round"
     library = "auto_round"
     defaults = layers.KERNELS
-    notes = (
+    notes: tuple[Sentence, ...] = (
         Sentence(
             "auto-round chooses its kernel by device_map, and raises where that names another "
             "device than cpu, cuda, xpu, hpu or mps: elsewhere load the model without it, and move "
@@ -88,6 +89,10 @@ class AutoRound(Method):
             rows, columns, bias, own["bits"], own["group_size"], one_less=self._format in _GPTQ
         )
 
+    def usual(self, model: nn.Module) -> Sequence[str]:
+        """What stays where the config names nothing, by its names."""
+        return list(usually_kept(model))
+
     def _is_other(self, name: str) -> bool:
         value = self.setting(name)
         return bool(value) and not (isinstance(value, int) and value >= _WHOLE)
@@ -98,14 +103,10 @@ class AutoRound(Method):
         Raises:
             SourceError: bits or a group that are none.
         """
-        one_of("bits", given.get("bits", _FOUR), [*map(str, _BITS), str(_WHOLE)])
-        size = given.get("group_size", 128)
-        if not isinstance(size, int) or (size != -1 and size <= 0):
-            raise SourceError(
-                Sentence(
-                    "group_size is {text_value}, want -1 or a positive integer", text_value=size
-                )
-            )
+        bits = given.get("bits", _FOUR)
+        text = bits if isinstance(bits, int) else repr(bits)
+        one_of("bits", text, [*map(str, _BITS), str(_WHOLE)])
+        group_of(given.get("group_size", 128))
 
     def _known(self, module: nn.Module, own: Mapping[str, Any]) -> bool:
         """Whether a kernel that is known here takes a layer with such settings."""
@@ -124,18 +125,11 @@ class AutoRound(Method):
         """Layers that are packed, with the settings of each."""
         usual = {"bits": _FOUR, "group_size": 128, "sym": True, "data_type": "int"}
         usual = {name: self.setting(name, default) for name, default in usual.items()}
-        extra = self.setting("extra_config") or {}
-        if not isinstance(extra, Mapping):
-            raise SourceError(
-                Sentence(
-                    "{name} is {text_value}, want names with settings",
-                    name="extra_config", text_value=extra,
-                )
-            )  # fmt: skip
+        extra = settings_of("extra_config", self.setting("extra_config"))
         patterns_of("extra_config", list(extra))
         blocks = tuple(f"{block}." for block in self._blocks(model))
         key = "modules_to_not_convert"
-        kept = [*usually_kept(model), *patterns_of(key, self.setting(key))]
+        kept = [*self.usual(model), *patterns_of(key, self.setting(key))]
         for path, module in model.named_modules():
             if type(module) is not nn.Linear and type(module).__name__ != "Conv1D":
                 continue
@@ -158,7 +152,7 @@ class AutoRound(Method):
         if any(matches(f".*?(?:{pattern})", path) for pattern in kept):
             return {"bits": _WHOLE}
         if path in extra:
-            return dict(extra[path])
+            return dict(extra[path] or {})
         named = (own for name, own in extra.items() if own and matches(f".*?(?:{name})", path))
         return next(named, None)
 

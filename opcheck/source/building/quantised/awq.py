@@ -12,7 +12,7 @@ from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
 from opcheck.source.building.quantised.awq_gemv import LAYERS
-from opcheck.source.building.quantised.method import Method, one_of
+from opcheck.source.building.quantised.method import Method, group_of, one_of
 
 _BITS = 4
 _GROUP = 128
@@ -70,10 +70,7 @@ def check_sizes(rows: int, columns: int, size: Any) -> None:
     Raises:
         SourceError: they do not.
     """
-    if not isinstance(size, int) or (size != -1 and size <= 0):
-        raise SourceError(
-            Sentence("group_size is {text_value}, want -1 or a positive integer", text_value=size)
-        )
+    group_of(size)
     if rows % _WORD:
         raise SourceError(
             Sentence(

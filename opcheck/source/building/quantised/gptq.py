@@ -15,7 +15,13 @@ from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised import gptqmodel_layers as layers
 from opcheck.source.building.quantised.experts import together
 from opcheck.source.building.quantised.gptqmodel_three_bits import ThreeBitLinear
-from opcheck.source.building.quantised.method import Method, Section, patterns_of
+from opcheck.source.building.quantised.method import (
+    Method,
+    Section,
+    group_of,
+    patterns_of,
+    settings_of,
+)
 from opcheck.source.patterns import matches
 
 _THREE = 3
@@ -68,21 +74,17 @@ class GPTQ(Method):
         dynamic = self.setting("dynamic")
         if not dynamic:
             return True
-        if not isinstance(dynamic, Mapping):
-            raise SourceError(
-                Sentence("dynamic is {text_value}, want patterns with settings", text_value=dynamic)
-            )
+        given = [found for found in settings_of("dynamic", dynamic).values() if found]
         patterns_of("dynamic", [_bare(pattern) for pattern in dynamic])
         self.notes = (*self.notes, _DYNAMIC)
         self._paths = {module: path for path, module in model.named_modules()}
-        given = [found for found in dynamic.values() if isinstance(found, Mapping)]
         return not together(model) and all(found.get("bits", 4) in _BITS for found in given)
 
     def _others(self, path: str) -> Mapping[str, Any] | None:
         """What ``dynamic`` says of a layer, by the first pattern that matches; None: it stays."""
         for pattern, found in (self.setting("dynamic") or {}).items():
             if matches(_bare(pattern), path):
-                return None if pattern.startswith(_LEFT) else found
+                return None if pattern.startswith(_LEFT) else found or {}
         return {}
 
     def kept(self, model: nn.Module) -> Sequence[str]:
@@ -120,7 +122,7 @@ class GPTQ(Method):
         """One of GPTQModel's."""
         bias: Any = linear.bias
         own = self._others(self._paths.get(linear, "")) or {}
-        size = own.get("group_size", self.setting("group_size", _GROUP))
+        size = group_of(own.get("group_size", self.setting("group_size", _GROUP)))
         bits = own.get("bits", self.setting("bits"))
         if bits == _THREE:
             return ThreeBitLinear(rows, columns, bias, size)

@@ -169,6 +169,36 @@ def names_of(name: str, value: Any) -> list[str]:
     return list(value)
 
 
+def settings_of(name: str, value: Any) -> Mapping[str, Any]:
+    """The settings that a setting has for names; None for a name leaves it as it is.
+
+    Raises:
+        SourceError: it has none for names.
+    """
+    if value is None:
+        return {}
+    said = "{name} is {text_value}, want names with settings"
+    if not isinstance(value, Mapping):
+        raise SourceError(Sentence(said, name=name, text_value=value))
+    for key, own in value.items():
+        if own is not None and not isinstance(own, Mapping):
+            raise SourceError(Sentence(said, name=f"{name}: {key}", text_value=own))
+    return value
+
+
+def group_of(value: Any) -> int:
+    """How many weights share a scale; -1: all of a row.
+
+    Raises:
+        SourceError: it is no such number.
+    """
+    if not isinstance(value, int) or (value != -1 and value <= 0):
+        raise SourceError(
+            Sentence("group_size is {text_value}, want -1 or a positive integer", text_value=value)
+        )
+    return value
+
+
 def patterns_of(name: str, value: Any) -> list[str]:
     """The modules that a setting names.
 

@@ -15,10 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from opcheck.errors import SourceError
-from opcheck.lang.sentence import Sentence
 from opcheck.source.building.quantised.experts import STAY
-from opcheck.source.building.quantised.method import Method, Section, names_of
+from opcheck.source.building.quantised.method import Method, Section, names_of, settings_of
 
 _FLOAT8, _MOST = torch.float8_e4m3fn, 448
 _KIND, _SCHEME = "fp8_e4m3", "per_tensor"
@@ -72,25 +70,21 @@ class Quark(Method):
     def _settings(self, model: nn.Module) -> Iterator[tuple[nn.Module, Parts | None]]:
         """Each linear layer with what is rounded; None where in another way than is known here."""
         excluded = names_of("exclude", self.setting("exclude"))
-        by_name = [self._mapping(name) for name in _BY_NAME]
+        by_name = [settings_of(name, self.setting(name)) for name in _BY_NAME]
         for path, module in model.named_modules():
             if type(module) is not nn.Linear:
                 continue
             named, cache = (_first(given, path) for given in by_name)
-            own = self._mapping("global_quant_config") if named is None else named
+            own = self._usual() if named is None else named
             if any(fnmatch(path, pattern) for pattern in excluded):
                 own = {} if cache is None else {"output_tensors": cache.get("output_tensors")}
             yield module, _parts_of(own)
 
-    def _mapping(self, name: str) -> Mapping[str, Any]:
-        given = self.setting(name) or {}
-        if not isinstance(given, Mapping):
-            raise SourceError(
-                Sentence(
-                    "{name} is {text_value}, want names with settings", name=name, text_value=given
-                )
-            )
-        return given
+    def _usual(self) -> Mapping[str, Any]:
+        """The settings of layers that no pattern names."""
+        name = "global_quant_config"
+        given = self.setting(name)
+        return given if isinstance(given, Mapping) else settings_of(name, given)
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Nothing more than the layers that have no settings."""

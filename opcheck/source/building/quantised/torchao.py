@@ -22,6 +22,7 @@ from opcheck.source.building.quantised.method import (
     is_kept,
     one_of,
     patterns_of,
+    settings_of,
 )
 from opcheck.source.patterns import matches
 
@@ -75,13 +76,7 @@ class TorchAO(Method):
     def _models_by_name(self, model: nn.Module) -> bool:
         """``TorchAoQuantize`` of transformers, integrations/torchao.py line 101."""
         given = self._data.get("fqn_to_config") or self._data.get("module_fqn_to_config")
-        if not isinstance(given, Mapping):
-            raise SourceError(
-                Sentence(
-                    "{name} is {text_value}, want names with settings",
-                    name="fqn_to_config", text_value=given,
-                )
-            )  # fmt: skip
+        given = settings_of("fqn_to_config", given)
         patterns_of("fqn_to_config", [name.removeprefix(_REGEX) for name in given])
         made = {name: self._alone(found, model) for name, found in given.items()}
         if any(found is False for found in made.values()):

@@ -105,6 +105,15 @@ def test_layers_of_blocks_and_those_that_are_named(
     }
 
 
+def test_a_report_says_how_the_kernel_is_chosen() -> None:
+    method = pack(Net(), "", PLAIN, SCHEMAS)
+    assert method is not None
+    assert method.notes == (
+        "auto-round chooses its kernel by device_map, and raises where that names another device "
+        "than cpu, cuda, xpu, hpu or mps: elsewhere load the model without it, and move it",
+    )
+
+
 @pytest.mark.parametrize(
     "told",
     [
@@ -123,6 +132,8 @@ def test_other_formats_stay_as_they_are(told: dict[str, Any]) -> None:
         ({"bits": 9}, "bits is 9, want 2, 3, 4, 5, 6, 7, 8, 16"),
         ({"group_size": 0}, "group_size is 0, want -1 or a positive integer"),
         ({"extra_config": ["a"]}, "extra_config is ['a'], want names with settings"),
+        ({"extra_config": {"a": 3}}, "extra_config: a is 3, want names with settings"),
+        ({"bits": "4"}, "bits is '4', want 2, 3, 4, 5, 6, 7, 8, 16"),
         ({"packing_format": "auto_round:awq", "group_size": 48},
          "group_size is 48, which does not divide 64 features"),
     ],

@@ -80,6 +80,12 @@ def test_a_layer_holds_what_the_librarys_own_holds(
     assert held(packed(section)[0]) == {k: v for k, v in both.items() if k not in unused}
 
 
+def test_a_report_says_in_which_dtype_models_are() -> None:
+    method = pack(net(), "", REAL, SCHEMAS)
+    assert method is not None
+    assert method.notes == ("FP-Quant loads models in bfloat16, whatever dtype they have",)
+
+
 def test_names_that_end_so_stay() -> None:
     kinds = [type(layer).__name__ for layer in packed({**REAL, "modules_to_not_convert": ["1"]})]
     assert kinds == ["FPQuantLinear", "Linear"]

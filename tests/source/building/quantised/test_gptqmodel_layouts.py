@@ -116,7 +116,10 @@ def test_dynamic_leaves_layers_and_packs_others_in_another_way() -> None:
 @pytest.mark.parametrize(
     ("section", "why"),
     [
-        ({**GPTQ, "dynamic": ["a"]}, "dynamic is ['a'], want patterns with settings"),
+        ({**GPTQ, "dynamic": ["a"]}, "dynamic is ['a'], want names with settings"),
+        ({**GPTQ, "dynamic": {"+:.*": 3}}, "dynamic: +:.* is 3, want names with settings"),
+        ({**GPTQ, "dynamic": {"+:.*": {"group_size": "x"}}},
+         "group_size is x, want -1 or a positive integer"),
         ({**GPTQ, "dynamic": {"-:(": {}}},
          "dynamic has '(', which is no regular expression (missing ), unterminated subpattern at "
          "position 0)"),

@@ -117,6 +117,8 @@ def test_other_settings_stay_a_gap(config: dict[str, Any]) -> None:
     [
         (section(BOTH, layer_quant_config=["up"]),
          "layer_quant_config is ['up'], want names with settings"),
+        ({**section(BOTH), "global_quant_config": [1]},
+         "global_quant_config is [1], want names with settings"),
         (section(BOTH, exclude="head"), "exclude is head, want a list of names"),
     ],
 )  # fmt: skip
