@@ -57,6 +57,7 @@ def test_a_release_is_the_one_named_or_that_of_the_time(of: Target, expected: st
         ("nvidia-t4@2.3.1", "gptqmodel::awq_gemv_fast_linear", ["library-not-built"]),
         ("nvidia-t4@2.3.1", "gptqmodel::awq_linear", []),
         ("nvidia-a100@2.3.1", "gptqmodel::awq_gemv_fast_linear", []),
+        ("amd-mi300x@2.13.0", "gptqmodel::awq_gemv_linear", ["library-not-built"]),
         ("nvidia-t4@2.5.1", "finegrained_fp8::matmul_2d", ["library-refuses-device"]),
         ("nvidia-t4@2.9.1", "finegrained_fp8::matmul_2d", ["library-refuses-device"]),
         ("nvidia-t4@2.9.1+transformers5.3", "finegrained_fp8::matmul_2d", ["weights-made-whole"]),
@@ -80,6 +81,15 @@ def test_a_kernel_with_an_instruction_of_newer_chips_is_not_built_for_older_ones
     assert str(found.text) == (
         "GPTQModel's kernels for AWQ's layouts gemv, gemv_fast and llm-awq do not build below "
         "compute capability 8.0: they have the instruction m16n8k16"
+    )
+
+
+def test_a_kernel_that_names_a_chip_and_holds_the_instructions_of_another_is_unknown() -> None:
+    (found,) = matrix_of("amd-mi300x@2.13.0").conditions["gptqmodel::awq_gemv_fast_linear"]
+    assert found.verdict is Verdict.UNKNOWN
+    assert str(found.text) == (
+        "GPTQModel names ROCm for AWQ's layouts gemv, gemv_fast and llm-awq, whose kernels hold "
+        "instructions of NVIDIA's; whether they build there, nobody has said"
     )
 
 
