@@ -155,10 +155,12 @@ def test_a_reduction_that_nobody_has_spoken_of_is_unknown() -> None:
 def test_a_sum_of_scaled_terms_came_to_xccl(
     dtype: torch.dtype, target: str, verdict: Verdict
 ) -> None:
+    from torch._C import _distributed_c10d as internals  # of torch 2.13, as FSDP imports it
+
     class Scales(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             y = x.clone()
-            dist.all_reduce(y, op=dist._make_nccl_premul_sum(0.5))
+            dist.all_reduce(y, op=internals._make_nccl_premul_sum(0.5))
             return y
 
     report = opcheck.scan(Scales(), torch.ones(2, 3).to(dtype), targets=[target])

@@ -54,6 +54,10 @@ def test_a_release_is_the_one_named_or_that_of_the_time(of: Target, expected: st
         ("apple-mps@2.6.0+bitsandbytes0.46.1", "bitsandbytes::int8_scaled_mm", []),
         ("ascend-910b@6.0.0+torch2.4+bitsandbytes0.47", "bitsandbytes::gemm_4bit", []),
         ("intel-max@2.6.0", "bitsandbytes::gemv_4bit", ["library-refuses-device"]),
+        ("nvidia-t4@2.3.1", "gptqmodel::awq_gemv_fast_linear", ["library-not-built"]),
+        ("nvidia-t4@2.3.1", "gptqmodel::awq_linear", []),
+        ("nvidia-a100@2.3.1", "gptqmodel::awq_gemv_fast_linear", []),
+        ("amd-mi300x@2.13.0", "gptqmodel::awq_gemv_linear", ["library-not-built"]),
         ("nvidia-t4@2.5.1", "finegrained_fp8::matmul_2d", ["library-refuses-device"]),
         ("nvidia-t4@2.9.1", "finegrained_fp8::matmul_2d", ["library-refuses-device"]),
         ("nvidia-t4@2.9.1+transformers5.3", "finegrained_fp8::matmul_2d", ["weights-made-whole"]),
@@ -69,6 +73,24 @@ def test_what_a_library_does_depends_on_its_release(name: str, op: str, codes: l
 def test_what_was_built_without_the_device_until_a_release_is_unknown_before() -> None:
     (found,) = matrix_of("amd-mi250@2.9.1").conditions["bitsandbytes::gemm_4bit"]
     assert found.verdict is Verdict.UNKNOWN
+
+
+def test_a_kernel_with_an_instruction_of_newer_chips_is_not_built_for_older_ones() -> None:
+    (found,) = matrix_of("nvidia-t4@2.3.1").conditions["gptqmodel::awq_gemv_linear"]
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert str(found.text) == (
+        "GPTQModel's kernels for AWQ's layouts gemv, gemv_fast and llm-awq do not build below "
+        "compute capability 8.0: they have the instruction m16n8k16"
+    )
+
+
+def test_a_kernel_that_names_a_chip_and_holds_the_instructions_of_another_is_unknown() -> None:
+    (found,) = matrix_of("amd-mi300x@2.13.0").conditions["gptqmodel::awq_gemv_fast_linear"]
+    assert found.verdict is Verdict.UNKNOWN
+    assert str(found.text) == (
+        "GPTQModel names ROCm for AWQ's layouts gemv, gemv_fast and llm-awq, whose kernels hold "
+        "instructions of NVIDIA's; whether they build there, nobody has said"
+    )
 
 
 def test_what_is_published_for_servers_alone_tells_the_way_for_boards() -> None:

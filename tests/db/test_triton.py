@@ -148,6 +148,7 @@ def test_chips_that_the_compiler_does_not_know_raise(target: str, word: str) -> 
 @pytest.mark.parametrize(
     ("target", "refuses"),
     [
+        ("nvidia-t4@2.0.1", {"int8"}),  # so a user saw
         ("nvidia-t4@2.5.1", set()),
         ("nvidia-t4@2.6.0", {"int8", "uint8"}),
         ("nvidia-t4@2.15.0", {"int8", "uint8"}),

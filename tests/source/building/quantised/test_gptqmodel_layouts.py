@@ -217,8 +217,11 @@ def test_three_bits_ask_for_what_the_library_asks_for() -> None:
     assert asked[0] == asked[1]
 
 
-NAMES = ("ascend-910b", "cambricon-mlu370", "amd-mi300x", "nvidia-t4", "apple-mps", "intel-arc")
-REFUSED, RUNS = (False, "unsupported"), (True, "native")
+NAMES = (
+    "ascend-910b", "cambricon-mlu370", "amd-mi300x", "nvidia-t4", "apple-mps", "intel-arc",
+    "nvidia-a100",
+)  # fmt: skip
+REFUSED, NOT_SAID, RUNS = (False, "unsupported"), (None, "unknown"), (True, "native")
 ANYWHERE = True, "decomposed"
 
 
@@ -227,9 +230,10 @@ ANYWHERE = True, "decomposed"
     ("section", "op", "answers"),
     [
         (THREE, "gptq_three_bit_linear",
-         [ANYWHERE, REFUSED, ANYWHERE, ANYWHERE, ANYWHERE, ANYWHERE]),
-        (GEMV, "awq_gemv_linear", [REFUSED, REFUSED, RUNS, RUNS, REFUSED, REFUSED]),
-        (FAST, "awq_gemv_fast_linear", [REFUSED, REFUSED, RUNS, RUNS, REFUSED, REFUSED]),
+         [ANYWHERE, REFUSED, ANYWHERE, ANYWHERE, ANYWHERE, ANYWHERE, ANYWHERE]),
+        (GEMV, "awq_gemv_linear", [REFUSED, REFUSED, NOT_SAID, REFUSED, REFUSED, REFUSED, RUNS]),
+        (FAST, "awq_gemv_fast_linear",
+         [REFUSED, REFUSED, NOT_SAID, REFUSED, REFUSED, REFUSED, RUNS]),
     ],
 )  # fmt: skip
 def test_a_config_is_scanned_with_what_each_target_runs_of_it(
