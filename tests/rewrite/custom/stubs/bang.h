@@ -7,7 +7,7 @@
 #define __nram__ static
 #define __mlu_func__ inline
 #define __mlu_global__
-inline unsigned taskId = 0, taskDim = 1;
+static unsigned taskId = 0, taskDim = 1;
 template <typename Kernel>
 void launched(cnrtDim3_t dim, cnrtFunctionType_t, cnrtQueue_t, Kernel kernel) {
   taskDim = dim.x * dim.y * dim.z;

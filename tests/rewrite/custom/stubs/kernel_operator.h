@@ -17,7 +17,7 @@ namespace AscendC {
 enum class TPosition { VECIN, VECOUT, VECCALC };
 enum class CMPMODE { LT, LE, GT, GE, EQ, NE };
 enum class SELMODE { VSEL_TENSOR_TENSOR_MODE };
-inline int64_t block = 0, blocks = 1;
+static int64_t block = 0, blocks = 1;  // inline, all libraries in a process would share them
 inline int64_t GetBlockIdx() { return block; }
 inline int64_t GetBlockNum() { return blocks; }
 inline void require(bool held) { if (!held) std::abort(); }
@@ -95,7 +95,7 @@ inline void Select(F d, LocalTensor<uint8_t> mask, F x, F y, SELMODE, int n) EAC
 #undef UNARY
 #undef EACH
 }  // namespace AscendC
-inline AscendC::TPipe* GetTPipePtr() {
+static AscendC::TPipe* GetTPipePtr() {
   static AscendC::TPipe pipe;
   return &pipe;
 }

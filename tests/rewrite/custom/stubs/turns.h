@@ -14,7 +14,7 @@ struct Thread {
   bool done;
 };
 inline std::vector<Thread> threads;
-inline ucontext_t turns;
+static ucontext_t turns;
 inline std::function<void()> kernel;
 inline void run() {
   kernel();
