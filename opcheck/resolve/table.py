@@ -1,6 +1,7 @@
 """Uses of a saved graph made into nodes from tables, without torch, and whether that suffices."""
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from opcheck.model.predicates import (
     ANY,
     ArgumentValue,
     Dtype,
+    Numel,
     Offset,
     OneOf,
     Outside,
@@ -215,6 +217,8 @@ def _offset_missing(node: Node, matrix: SupportMatrix) -> bool:
 
 _RANK_MARGIN = 2
 """How many dimensions an inner tensor may have more or fewer than those of the outer call."""
+_ELEMENTS_MARGIN = 1024
+"""How many times as many elements an inner tensor may have as the largest of the outer call."""
 
 
 def _might_hold(condition: Condition, outer: Node) -> bool:
@@ -236,6 +240,9 @@ def _might_match(predicate: Predicate, outer: Node) -> bool:
             low, high = min(ranks, default=0) - _RANK_MARGIN, max(ranks, default=0) + _RANK_MARGIN
             below = minimum is not None and low < minimum
             return below or (maximum is not None and high > maximum)
+        case Numel(bound=Outside(minimum=None, maximum=most)) if most is not None:
+            largest = max((prod(t.shape) for t in tensors), default=0)
+            return largest * _ELEMENTS_MARGIN > most
         case ArgumentValue(bound=OneOf()):
             return replace(predicate, argument=ANY).match(outer) is not None
         case _:

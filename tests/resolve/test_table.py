@@ -9,6 +9,7 @@ from opcheck.model.matrix import Choice, Condition, SupportMatrix
 from opcheck.model.predicates import (
     ArgumentValue,
     Dtype,
+    Numel,
     OneOf,
     Outside,
     Predicate,
@@ -81,6 +82,9 @@ def test_branches_of_a_dtype_class_come_before_the_general_ones() -> None:
         (made.dtype("float64"), True),
         (Rank("self", Outside(maximum=6)), True),
         (Rank("self", Outside(maximum=3)), False),
+        (Numel("self", Outside(maximum=2**31 - 1)), True),
+        (Numel("self", Outside(maximum=5000)), False),
+        (Numel("self", Outside(minimum=1)), False),
         (ArgumentValue("flag", OneOf(frozenset({"True"}))), True),
         (ArgumentValue("flag", Outside(maximum=3)), False),
         (Size("self", Outside(maximum=3)), False),

@@ -82,7 +82,7 @@ def test_the_vendor_says_something_of_the_layers_in_that_dtype() -> None:
         for name, (layer, x) in LAYERS.items()
         if judged(layer.to(HALF), x.to(HALF), train=True)
     }
-    assert {"gru", "conv_transpose2d"} <= refused
+    assert "conv_transpose2d" in refused
     assert "linear" not in refused
 
 

@@ -37,7 +37,7 @@ NOW = {
     "MPS: Embedding with a largest norm": Answer(
         "fallback", "computed-on-host", "aten::embedding_renorm_"
     ),
-    "M1: GPT, trained": Answer("unknown", "not-in-target-torch", "aten::_safe_softmax"),
+    "M1: GPT, trained": NATIVE,
     "XPU: linalg.solve": Answer("fallback", "computed-on-host", "aten::linalg_solve"),
     "NPU: std with a fraction as correction": Answer(
         "fallback", "computed-on-host", "aten::std.correction"
@@ -53,8 +53,8 @@ CAUSES = {
     ),
     "M1: GPT, trained": (
         "Autograd takes dropout apart before the trace sees it, into the fused kernel that only"
-        " CUDA, XPU and PrivateUse1 use; mended: the table of branches has the fused kernel, too."
-        " What is left is attention, which torch 2.4 takes apart differently."
+        " CUDA, XPU and PrivateUse1 use; mended: the table of branches has the fused kernel, too,"
+        " and what attention runs as with torch 2.4."
     ),
     "DCU: DeepSeek on a Z100": (
         "transformers asks the torch that it runs on whether it has grouped products; with 2.5 it"
