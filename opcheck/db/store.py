@@ -15,6 +15,7 @@ from opcheck.db.by_hand.overlays import Addition, added, statements
 from opcheck.db.compilers import compilers_of
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
+from opcheck.db.files.index import cache_folder
 from opcheck.db.files.kept import Kept
 from opcheck.db.files.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
@@ -81,7 +82,7 @@ class Database:
         added = (*(() if root else layers.installed()), *layers.given(overlays))
         for layer in added:
             overlay.require_something(layer)
-        made = cls(found, document.cache_folder() if cached else None, added)
+        made = cls(found, cache_folder() if cached else None, added)
         return made if root or added else _OWN.while_unchanged(found, made)
 
     @property
