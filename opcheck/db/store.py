@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from opcheck.db.by_hand import advice, deterministic, libraries
 from opcheck.db.by_hand import overlays as overlay
+from opcheck.db.by_hand.additions import Additions
 from opcheck.db.by_hand.advice import size_rules
-from opcheck.db.by_hand.overlays import Addition, added, statements
+from opcheck.db.by_hand.overlays import Addition, statements
 from opcheck.db.compilers import compilers_of
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
@@ -55,9 +56,7 @@ class Database:
     overlays: tuple[Layer, ...] = ()
     """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
-    _by_vendor: dict[str, Sequence[Addition]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _by_vendor: dict[str, Additions] = field(default_factory=dict, repr=False, compare=False)
     _chosen: dict[tuple[Path, str, str], Registered] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -111,10 +110,11 @@ class Database:
         """What advisories and overlays add to releases, in the order in which they hold."""
         return tuple(self._added())
 
-    def _additions_of(self, vendor: str) -> Sequence[Addition]:
+    def _additions_of(self, vendor: str) -> Additions:
         """Those of one vendor, without a look at the advisories of another one alone."""
         if vendor not in self._by_vendor:
-            self._by_vendor[vendor] = [one for one in self._added(vendor) if one.vendor == vendor]
+            found = (one for one in self._added(vendor) if one.vendor == vendor)
+            self._by_vendor[vendor] = Additions(found)
         return self._by_vendor[vendor]
 
     def _added(self, only: str | None = None) -> Iterator[Addition]:
@@ -273,7 +273,7 @@ class Database:
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""
         release = self._vendor(target.vendor).release(target.sdk)
-        return added(release, self._additions_of(target.vendor), target)
+        return self._additions_of(target.vendor).to(release, target)
 
     def statements(self, target: Target, op: str) -> "tuple[Statement, ...]":
         """What each layer says of an overload, the last one holds; () where one alone speaks."""
