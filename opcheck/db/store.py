@@ -56,7 +56,7 @@ class Database:
     overlays: tuple[Layer, ...] = ()
     """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
-    _by_vendor: dict[str, Additions] = field(default_factory=dict, repr=False, compare=False)
+    _added_to: dict[str, Additions] = field(default_factory=dict, repr=False, compare=False)
     _chosen: dict[tuple[Path, str, str], Registered] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -112,10 +112,9 @@ class Database:
 
     def _additions_of(self, vendor: str) -> Additions:
         """Those of one vendor, without a look at the advisories of another one alone."""
-        if vendor not in self._by_vendor:
-            found = (one for one in self._added(vendor) if one.vendor == vendor)
-            self._by_vendor[vendor] = Additions(found)
-        return self._by_vendor[vendor]
+        if vendor not in self._added_to:
+            self._added_to[vendor] = Additions(vendor, self._added(vendor))
+        return self._added_to[vendor]
 
     def _added(self, only: str | None = None) -> Iterator[Addition]:
         for layer, stated, shared in self._of_several:
@@ -211,7 +210,7 @@ class Database:
             self._matrices[target] = replace(
                 matrix,
                 advisories=(*matrix.advisories, *told),
-                libraries=self._assumed(target),
+                libraries=self._additions_of(target.vendor).libraries(target),
             )
         return self._matrices[target]
 
@@ -307,16 +306,6 @@ class Database:
         vendor, chip = self._chip(name)
         releases = vendor.releases(chip)
         return tuple(r for r in releases if self._registers(vendor, chip, r, op))
-
-    def _assumed(self, target: Target) -> Mapping[str, tuple[str, str]]:
-        """The releases of libraries that a target is taken to have, by namespace."""
-        named = dict(target.libraries)
-        found = (addition.library for addition in self._additions_of(target.vendor))
-        return {
-            library.namespace: (library.package, library.of(target))
-            for library in found
-            if library is not None and library.package not in named
-        }
 
     def _require_told_apart(self, spec: TargetSpec) -> None:
         """Refuse a release of a library that would not change anything."""

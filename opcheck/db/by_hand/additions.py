@@ -38,8 +38,8 @@ class _Condition(Struct):
 class Additions(Sequence[Addition]):
     """Those of one vendor, in the order in which they hold: the last one wins."""
 
-    def __init__(self, listed: Iterable[Addition]) -> None:
-        self._listed = list(listed)
+    def __init__(self, vendor: str, listed: Iterable[Addition]) -> None:
+        self._listed = [one for one in listed if one.vendor == vendor]
 
     def __getitem__(self, number: Any) -> Any:
         return self._listed[number]
@@ -67,6 +67,16 @@ class Additions(Sequence[Addition]):
         data["conditions"] = self._joined(data, more, target)
         told = (release.digest, *(_kind_of_target(one, target) for one in concerned.values()))
         return replace(release, data=data, digest=sha256("".join(told).encode()).hexdigest())
+
+    def libraries(self, target: Target) -> Mapping[str, tuple[str, str]]:
+        """The releases of libraries that a target is taken to have, by namespace."""
+        named = dict(target.libraries)
+        found = (addition.library for addition in self._listed)
+        return {
+            library.namespace: (library.package, library.of(target))
+            for library in found
+            if library is not None and library.package not in named
+        }
 
     def _joined(
         self, data: Mapping[str, Any], more: Mapping[int, Addition], target: Target
