@@ -298,6 +298,18 @@ def test_every_cell_of_hygon_is_inferred(target: str, database: Database) -> Non
     assert "inferred-from-rocm" in {advisory.code for advisory in found.advisories}
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [("nvidia-orin@2.6.0", ["vendor-builds-differ", "wheel-without-kernels"]), ("nvidia-a100", [])],
+)
+def test_a_jetson_runs_builds_of_its_own(
+    target: str, expected: list[str], database: Database
+) -> None:
+    builds = {"vendor-builds-differ", "wheel-without-kernels"}
+    found = {advisory.code for advisory in matrix(database, target).advisories}
+    assert sorted(found & builds) == expected
+
+
 def test_only_the_torch_that_a_source_pairs_with_dtk_is_paired(database: Database) -> None:
     unpaired = {
         target.sdk
