@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from opcheck.kernel_code import triton_names as names_of
 from opcheck.kernel_code.loaded_blocks import loaded_blocks
 from opcheck.kernel_code.triton_names import Function
+from opcheck.kernel_code.values import calls_of
 from opcheck.model.launches import KernelCode, Operation
 
 Sources = frozenset[str]
@@ -55,10 +56,12 @@ def kernels_in(tree: ast.AST, file: str) -> Mapping[str, KernelCode]:
 def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCode:
     reader = readers[name]
     operations = list(reader.operations())
+    calls = {*calls_of(reader.function, reader.names)}
     dtypes, unread = set(reader.dtypes), set(reader.unread)
     for helper in _reached(name, readers):
         other = readers[helper]
         operations += [replace(each, of=()) for each in other.operations()]
+        calls |= {each for each in calls_of(other.function, other.names) if each.text}
         dtypes |= other.dtypes
         unread |= other.unread
     first: dict[tuple[object, ...], Operation] = {}
@@ -69,6 +72,7 @@ def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCod
         constants=reader.constants, operations=tuple(sorted(first.values())),
         dtypes=tuple(sorted(dtypes)), unread=tuple(sorted(unread)),
         blocks=loaded_blocks(reader.function, reader.names),
+        calls=tuple(sorted(calls)),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from opcheck.model.launches import ANY_STAGES, KernelCode, Launch, Operation
+from opcheck.model.launches import ANY_STAGES, Called, KernelCode, Launch, Operation
 from opcheck.model.trace import Trace
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
@@ -35,6 +35,7 @@ ADDING = KernelCode(
         Operation("arange", 7), Operation("load", 8, ("x_ptr",)), Operation("program_id", 7),
         Operation("store", 9, ("out_ptr",)),
     ),
+    calls=(Called("arange", 7, ("BLOCK",)), Called("block", 8, ("BLOCK",), ("*x_ptr",))),
 )  # fmt: skip
 
 
@@ -58,7 +59,8 @@ def test_a_launch_is_noted_with_dtypes_constants_and_grid(written) -> None:  # t
         Launch(
             ADDING, "with_kernels.py:14",
             dtypes=(("x_ptr", "float32"), ("out_ptr", "float16")),
-            constants=(("BLOCK", "256"),), programs=3, count=2,
+            constants=(("BLOCK", "256"),), programs=3, count=2, warps=8,
+            grid=(3,),
         ),
     )  # fmt: skip
     assert calls(trace) == [
