@@ -175,7 +175,7 @@ def _with(found: KernelCode, other: KernelCode) -> KernelCode:
         found,
         operations=tuple(sorted({*found.operations, *more})),
         dtypes=tuple(sorted({*found.dtypes, *other.dtypes})),
-        calls=tuple(sorted({*found.calls, *(each for each in other.calls if each.text)})),
+        calls=tuple(sorted({*found.calls, *other.assembly})),
     )
 
 

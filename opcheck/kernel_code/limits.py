@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 
 from opcheck.kernel_code.judged import Judged
 from opcheck.lang.sentence import Sentence
-from opcheck.model.launches import ANY_STAGES, Called, Launch, Limit, LimitKind, TritonCompiler
+from opcheck.model.launches import (
+    ANY_STAGES,
+    ASSEMBLY,
+    Called,
+    Launch,
+    Limit,
+    LimitKind,
+    TritonCompiler,
+)
 from opcheck.model.verdict import Confidence, Method, Verdict
 
 BEYOND = "kernel-beyond-limit"
@@ -182,8 +190,34 @@ def _core_memory(launch: Launch, limit: Limit, _: str, chip: str) -> Iterator[Se
             )  # fmt: skip
 
 
+def _fma_memory(launch: Launch, limit: Limit, _: str, chip: str) -> Iterator[Sentence]:
+    for each, (rows, depth, columns) in _calls(launch, "dot"):
+        dtypes = {*_dtypes(each, launch)} - {""}
+        if rows is None or depth is None or columns is None or not dtypes or dtypes - _FLOATS:
+            continue
+        left, right = rows * depth * BYTES["float32"], depth * columns * BYTES["float32"]
+        # the one from before a loop stays while the other is there
+        needed = left + right if "held" in each.text.split() else max(left, right)
+        if needed > limit.most:
+            yield Sentence(
+                "the product of line {count} keeps {size} bytes or more in shared memory, as "
+                "float32, and {chip} has {size_most} for a block of threads",
+                count=each.line, size=needed, chip=chip, size_most=limit.most,
+            )  # fmt: skip
+
+
+def _while(launch: Launch, _: Limit, package: str, chip: str) -> Iterator[Sentence]:
+    for each, _sizes in _calls(launch, "dot"):
+        if "while" in each.text.split():
+            yield Sentence(
+                "{package} does not compile products in loops of while on {chip}, such as that of "
+                "line {count}",
+                package=package, chip=chip, count=each.line,
+            )  # fmt: skip
+
+
 def _assembly(launch: Launch, limit: Limit, _: str, chip: str) -> Iterator[Sentence]:
-    for each, _sizes in _calls(launch, "inline_asm_elementwise"):
+    for each, _sizes in _calls(launch, ASSEMBLY):
         found = {*_PARTS.split(each.text)} & limit.words
         if found:
             yield Sentence(
@@ -202,5 +236,7 @@ _CHECKS: Mapping[LimitKind, Callable[[Launch, Limit, str, str], Iterator[Sentenc
     LimitKind.CLUSTERS: _clusters,
     LimitKind.GRID: _grid,
     LimitKind.CORE_MEMORY: _core_memory,
+    LimitKind.FMA_MEMORY: _fma_memory,
+    LimitKind.WHILE: _while,
     LimitKind.ASSEMBLY: _assembly,
 }

@@ -1,7 +1,7 @@
 """Sizes of blocks as texts of the source, through indices, sums and functions that change them."""
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Shape = tuple[str, ...]
 ONE = "1"
@@ -56,3 +56,20 @@ def resized(
     if name in ("reshape", "view", "broadcast_to") and len(args) == 1:
         return sizes(args[0])
     return None
+
+
+def written_out(node: ast.expr, texts: Mapping[str, str]) -> str:
+    """An expression as text, with names of ``texts`` replaced by what they stand for."""
+    return ast.unparse(_WrittenOut(texts).visit(ast.parse(ast.unparse(node), mode="eval")))
+
+
+class _WrittenOut(ast.NodeTransformer):
+    """Writes out names that stand for constants."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # ast's own name
+        """A name, or what it stands for."""
+        text = self._texts.get(node.id)
+        return node if text is None else ast.parse(text, mode="eval").body

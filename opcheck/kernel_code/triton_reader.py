@@ -14,7 +14,7 @@ from opcheck.kernel_code import triton_names as names_of
 from opcheck.kernel_code.loaded_blocks import loaded_blocks
 from opcheck.kernel_code.triton_names import Function
 from opcheck.kernel_code.values import calls_of
-from opcheck.model.launches import KernelCode, Operation
+from opcheck.model.launches import ASSEMBLY, KernelCode, Operation
 
 Sources = frozenset[str]
 """Whose dtype a value has."""
@@ -61,7 +61,8 @@ def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCod
     for helper in _reached(name, readers):
         other = readers[helper]
         operations += [replace(each, of=()) for each in other.operations()]
-        calls |= {each for each in calls_of(other.function, other.names) if each.text}
+        found = calls_of(other.function, other.names)
+        calls |= {each for each in found if each.name == ASSEMBLY}
         dtypes |= other.dtypes
         unread |= other.unread
     first: dict[tuple[object, ...], Operation] = {}

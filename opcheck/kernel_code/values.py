@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.kernel_code import triton_names as names_of
-from opcheck.kernel_code.shapes import Shape, broadcast, indexed, reduced, resized
+from opcheck.kernel_code.shapes import Shape, broadcast, indexed, reduced, resized, written_out
 from opcheck.kernel_code.triton_names import Function
-from opcheck.model.launches import Called
+from opcheck.model.launches import ASSEMBLY, Called
 
 _ALONE = frozenset({
     "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "floor", "ceil",
@@ -42,6 +42,8 @@ class Value(Struct, frozen=True):
     dtype: str | None = None
     points: str = ""
     """The parameter that it is an address of."""
+    loops: int = -1
+    """In how many loops its name was bound; -1 where it has none."""
 
 
 _UNKNOWN = Value(None)
@@ -72,6 +74,7 @@ class _Reader:
         }
         self._texts: dict[str, str] = {}
         self._always = True
+        self._loops: list[str] = []
         self.found: set[Called] = set()
 
     def read(self, statements: Iterable[ast.stmt]) -> None:
@@ -97,7 +100,11 @@ class _Reader:
         """A loop's variable is a number; what a loop binds has one kind in every round."""
         if isinstance(statement, ast.For):
             self._bind(statement.target, ast.Name("None"), Value((), "int32"))
+        if not isinstance(statement, ast.With):
+            self._loops.append("for" if isinstance(statement, ast.For) else "while")
         self.read(statement.body)
+        if not isinstance(statement, ast.With):
+            self._loops.pop()
 
     def _branch(self, statement: ast.If) -> None:
         outer, self._always = self._always, False
@@ -111,8 +118,8 @@ class _Reader:
 
     def _bind(self, target: ast.expr, node: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
-            self._values[target.id] = value
-            plain = value == _PLAIN and not isinstance(node, ast.Call)
+            self._values[target.id] = replace(value, loops=len(self._loops))
+            plain = replace(value, loops=-1) == _PLAIN and not isinstance(node, ast.Call)
             self._texts[target.id] = self._text(node) if plain else "None"
         elif isinstance(target, ast.Tuple):
             parts = node.elts if isinstance(node, ast.Tuple) else ()
@@ -122,7 +129,7 @@ class _Reader:
 
     def _text(self, node: ast.expr) -> str:
         """An expression with the names of constants that the function computes filled in."""
-        return ast.unparse(_Filled(self._texts).visit(ast.parse(ast.unparse(node), mode="eval")))
+        return written_out(node, self._texts)
 
     def _value(self, node: ast.expr) -> Value:
         match node:
@@ -162,7 +169,7 @@ class _Reader:
         given = [self._value(each) for each in args]
         for each in words.values():
             self._value(each)
-        if name in ("load", "arange", "dot", "inline_asm_elementwise") or name in _MADE:
+        if name in ("load", "arange", "dot", ASSEMBLY) or name in _MADE:
             return self._made(name, node, args, words, given)
         return self._changed(name, node, args, words, given)
 
@@ -171,7 +178,7 @@ class _Reader:
         given: list[Value],
     ) -> Value:  # fmt: skip
         """What functions give that begin something new."""
-        if name == "inline_asm_elementwise":
+        if name == ASSEMBLY:
             code = args[0] if args else words.get("asm")
             if isinstance(code, ast.Constant) and isinstance(code.value, str):
                 self._note(Called(name, node.lineno, text=code.value))
@@ -240,10 +247,16 @@ class _Reader:
             return _UNKNOWN
         sizes = (left.shape[0], left.shape[1], right.shape[1])
         dtypes = (left.dtype or "", right.dtype or "")
-        self._note(Called("dot", node.lineno, sizes, dtypes))
+        self._note(Called("dot", node.lineno, sizes, dtypes, self._standing(left, right)))
         plain = len(args) == _PAIR and not {"acc", "out_dtype"} & words.keys()
         known = plain and (left.dtype in _FLOATS or right.dtype in _FLOATS)
         return Value((sizes[0], sizes[2]), "float32" if known else None)
+
+    def _standing(self, *operands: Value) -> str:
+        """Where a product stands: with an operand from before its loop, in one of ``while``."""
+        held = any(0 <= each.loops < len(self._loops) for each in operands)
+        inside = self._loops[-1:] == ["for"] and "while" in self._loops
+        return " ".join(["held"] * held + ["while"] * inside)
 
     def _block(self, node: ast.Call, value: Value) -> Value:
         if value.shape:
@@ -274,18 +287,6 @@ class _Reader:
             points = self._value(node.value).points
             return f"*{points}" if points else None
         return None
-
-
-class _Filled(ast.NodeTransformer):
-    """Writes out names that stand for constants."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # ast's own name
-        """A name, or what it stands for."""
-        text = self._texts.get(node.id)
-        return node if text is None else ast.parse(text, mode="eval").body
 
 
 def _joined(values: list[Value]) -> Value:

@@ -62,9 +62,12 @@ class Called(Struct, frozen=True, order=True):
     dtypes: tuple[str, ...] = ()
     """Of each operand: ``*x`` for what a parameter points to; "" where it was not followed."""
     text: str = ""
-    """Inline assembly."""
+    """Inline assembly; of a product ``held`` where an operand is from before the loop around it,
+    and ``while`` where that loop is in one of ``while``."""
 
 
+ASSEMBLY = "inline_asm_elementwise"
+"""The function of ``triton.language`` for inline assembly."""
 IMPORT = "import"
 """What stands for the name of a kernel where a file only imports what kernels are written in; a
 keyword of Python's, so that no kernel has it."""
@@ -92,6 +95,11 @@ class KernelCode(Struct, frozen=True, order=True):
     """What it loads in loops for products there, sorted."""
     calls: tuple[Called, ...] = ()
     """What it calls with plain sizes or dtypes, sorted; not what it calls by other functions."""
+
+    @property
+    def assembly(self) -> frozenset[Called]:
+        """Its inline assembly, which is the same for whoever calls it."""
+        return frozenset(each for each in self.calls if each.name == ASSEMBLY)
 
     @property
     def operator(self) -> str:
@@ -181,6 +189,10 @@ class LimitKind(StrEnum):
     """The second and the third axis of a grid have ``most`` instances."""
     CORE_MEMORY = "core-memory"
     """A block of a kernel without products has ``most`` bytes."""
+    FMA_MEMORY = "fma-memory"
+    """Operands of a product, as float32, have ``most`` bytes together."""
+    WHILE = "while"
+    """There are no products in loops of ``while``."""
     ASSEMBLY = "assembly"
     """Inline assembly has none of ``words``."""
 

@@ -34,6 +34,13 @@ x = tl.load(x_ptr + rows[:, None] * K + depth[None, :])
 y = tl.load(y_ptr + depth[:, None] * N + columns[None, :])
 tl.store(z_ptr + rows[:, None] * N + columns[None, :], tl.dot(x, y))
 """
+HELD = """
+rows, depth, columns = tl.arange(0, M), tl.arange(0, K), tl.arange(0, N)
+x = tl.load(x_ptr + rows[:, None] * K + depth[None, :])
+for at in range(0, n, N):
+    y = tl.load(y_ptr + depth[:, None] + (at + columns)[None, :] * K)
+    tl.store(z_ptr + rows[:, None] * N + columns[None, :], tl.dot(x, y))
+"""
 VECTOR = """
 at = tl.arange(0, N)
 tl.store(y_ptr + at, tl.load(x_ptr + at) + 1)
@@ -121,6 +128,16 @@ def sized(**sizes: str) -> tuple[tuple[str, str], ...]:
             "in a core of Ascend 910B", "nvidia-h100@2.10.0",
         ),
         (
+            launch(HELD, constants=sized(M="128", K="128", N="64")), "nvidia-t4@2.13.0",
+            "the product of line 16 keeps 98304 bytes or more in shared memory, as float32, and "
+            "NVIDIA T4 has 65536 for a block of threads", "nvidia-a100@2.13.0",
+        ),
+        (
+            launch(f"while n:\n{textwrap.indent(HELD, '    ')}"), "nvidia-h100@2.3.1",
+            "triton does not compile products in loops of while on NVIDIA H100, such as that of "
+            "line 17", "nvidia-h100@2.4.1",
+        ),
+        (
             launch("y = helper(tl.load(x_ptr))", "tanh.approx.f32 $0, $1;"), "amd-mi300x@2.13.0",
             "AMD Instinct MI300X does not run the inline assembly of line 7, which has f32",
             "nvidia-a100@2.13.0",
@@ -151,11 +168,15 @@ def test_what_is_beyond_a_limit_is_refused_where_it_holds(
         (launch(VECTOR, warps=64, stages=ANY_STAGES), "nvidia-h100@2.10.0"),
         (launch("y = helper(tl.load(x_ptr))", "v_exp_f32 $0, $1"), "amd-mi300x@2.13.0"),
         (launch(PRODUCT, dtypes=(("x_ptr", "float16"),)), "nvidia-h100@2.6.0"),
+        (launch(PRODUCT, constants=sized(M="128", K="128", N="64")), "nvidia-t4@2.13.0"),
+        (launch(HELD, dtypes=()), "nvidia-t4@2.13.0"),
+        (launch(HELD), "nvidia-h100@2.3.1"),
     ],
     ids=[
         "a block that fits", "a product that fits", "blocks of a product",
         "sizes that were not followed", "threads that an autotuner chooses", "AMD's own assembly",
-        "a dtype that was not followed",
+        "a dtype that was not followed", "operands one after another", "of no known dtype",
+        "a product in no while",
     ],
 )  # fmt: skip
 def test_what_may_be_there_is_not_refused(given: Launch, target: str) -> None:
@@ -189,7 +210,7 @@ def test_sizes_and_dtypes_are_followed_through_what_a_kernel_computes() -> None:
         Called("block", 14, (half, "2 * N - N"), ("*x_ptr",)),
         Called("block", 17, (half, "K"), ("float32",)),
         Called("block", 19, ("2 * N - N", "K"), ("*y_ptr",)),
-        Called("dot", 20, (half, "2 * N - N", "K"), ("float32", "*z_ptr")),
+        Called("dot", 20, (half, "2 * N - N", "K"), ("float32", "*z_ptr"), "held"),
         Called("sqrt", 21, dtypes=("float32",)),
     )
 

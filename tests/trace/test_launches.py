@@ -69,6 +69,15 @@ def test_a_launch_is_noted_with_dtypes_constants_and_grid(written) -> None:  # t
     assert not trace.gaps
 
 
+def test_options_of_a_vendor_s_compiler_are_none_of_a_kernel_s_arguments(written) -> None:  # type: ignore[no-untyped-def]
+    module = written(ADD)
+    options = {"multibuffer": False, "num_stages": 1, "num_ctas": 2, "grf_mode": "256"}
+    found = launch(traced(lambda x: module.add(x, **options), X))
+    assert (found.stages, found.warps, found.clusters) == (1, 8, 2)
+    with pytest.raises(KeyError, match="nothing_like_it"):
+        module.add(X, nothing_like_it=1)
+
+
 def test_values_that_a_kernel_wrote_are_not_known_and_others_are(written) -> None:  # type: ignore[no-untyped-def]
     module = written(ADD)
 
