@@ -240,6 +240,12 @@ def triton(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FilePr
     yield from vendors(((said, ("compilers", number)) for number, said in compilers), known)
     built = data["cuda_sources"]
     yield from vendors((({"vendor": name}, ("cuda_sources", name)) for name in built), known)
+    asked = (
+        ({"vendor": vendor}, ("limits", number, "vendors"))
+        for number, said in enumerate(data["limits"])
+        for vendor in said["vendors"]
+    )
+    yield from vendors(asked, known)
     for number, said in compilers:
         for name in sorted({*said.get("languages", ())} - {*data["languages"]}):
             text = f"{said['vendor']}: there is no language {name!r}"
