@@ -52,9 +52,9 @@ class Names:
         owners, rest = self._without_vendor(wanted)
         forms = {named: own for named, own in self._forms.items() if named[0] in owners}
         for fits in (_is_chip, _is_form, _is_product, _begins):
-            found = [named for named, own in forms.items() if fits(rest, named[1], own)]
-            if found:
-                return self._ordered(found)
+            how = {named: fits(rest, named[1], own) for named, own in forms.items()}
+            if best := max(how.values(), default=0):
+                return self._ordered(named for named in how if how[named] == best)
         return ()
 
     def called(self, vendor: str) -> VendorNames:
@@ -188,26 +188,29 @@ def compact(text: str) -> str:
     return _SIGNS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
-Fits = Callable[[str, str, Sequence[str]], bool]
-"""Whether a name is a chip's, of which its own and all its names are given."""
+Fits = Callable[[str, str, Sequence[str]], int]
+"""How well a name is a chip's, of which its own and all its names are given; 0: not at all."""
 
 
-def _is_chip(wanted: str, chip: str, _: Sequence[str]) -> bool:
+def _is_chip(wanted: str, chip: str, _: Sequence[str]) -> int:
     return wanted == compact(chip)
 
 
-def _is_form(wanted: str, _: str, own: Sequence[str]) -> bool:
+def _is_form(wanted: str, _: str, own: Sequence[str]) -> int:
     return wanted in own
 
 
-def _is_product(wanted: str, _: str, own: Sequence[str]) -> bool:
-    return any(
-        form and wanted.startswith(form) and _PRODUCT.fullmatch(wanted.removeprefix(form))
+def _is_product(wanted: str, _: str, own: Sequence[str]) -> int:
+    """How much of a name is a chip's: ``a100`` is more of ``a10080gb`` than ``a10``."""
+    return max(
+        len(form)
+        if wanted.startswith(form) and _PRODUCT.fullmatch(wanted.removeprefix(form))
+        else 0
         for form in own
     )
 
 
-def _begins(wanted: str, _: str, own: Sequence[str]) -> bool:
+def _begins(wanted: str, _: str, own: Sequence[str]) -> int:
     """Whether a name ends before one of them does, and not within a number of it."""
     return len(wanted) >= _SHORTEST and any(
         form.startswith(wanted) and not (wanted[-1].isdigit() and form[len(wanted)].isdigit())

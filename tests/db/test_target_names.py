@@ -22,6 +22,8 @@ UNDERSTOOD = (
     ("RTX 4090", "nvidia-rtx4090"),
     ("NVIDIA GeForce RTX 4090", "nvidia-rtx4090"),
     ("4090", "nvidia-rtx4090"),
+    ("A10 24GB", "nvidia-a10"),
+    ("RTX A4000 16GB", "nvidia-a4000"),
     ("Tesla T4", "nvidia-t4"),
     ("Jetson Orin Nano", "nvidia-orin"),
     ("trt", "nvidia-tensorrt"),
@@ -69,9 +71,9 @@ ASKED = (
     ),
 )
 REFUSED = (
-    ("nvidia-h10", "did you mean nvidia-h100?"),
+    ("nvidia-h10", "did you mean nvidia-h100 or nvidia-a10 or nvidia-h20?"),
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
-    ("rtx4090 laptop", "did you mean nvidia-rtx4090?"),
+    ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090?"),
     ("沐曦", "the database has nothing of MetaX; opcheck targets lists what it has"),
     ("gaudi2", "the database has nothing of Intel Gaudi; opcheck targets lists what it has"),
 )
