@@ -13,6 +13,8 @@ class FuseSpec(Struct, frozen=True):
     """Overloads that the target has a kernel of its own for."""
     chip: str
     """Of the target: ``910b``."""
+    without: tuple[str, ...] = ()
+    """Names of fusions that are not to be used."""
 
 
 class LeftCalls(Struct, frozen=True):
@@ -49,6 +51,8 @@ class FusedCalls(Struct, frozen=True):
     summary: str
     kernel: str
     """The overload that is called now."""
+    kernels: tuple[str, ...]
+    """Overloads, one of which has to run for it: itself, or what it runs as."""
     label: Label
     tolerance: float
     modules: tuple[str, ...]

@@ -71,7 +71,8 @@ class Fusion(ABC):
     summary: ClassVar[str]
     """What it does, as an order: ``Use the fused root-mean-square norm``."""
     kernels: ClassVar[tuple[str, ...]]
-    """Overloads, one of which the target has to have a kernel of its own for."""
+    """The overload that is called, then others that it may run as: the target has to have a kernel
+    of its own for one of them."""
     label: ClassVar[Label] = Label.TOLERANCE
     tolerance: ClassVar[float]
     """How far results may be off, relative to the largest, in units of the dtype's ``eps``."""
