@@ -87,7 +87,7 @@ def _of_folder(folder: Path) -> Iterator[Rule]:
         yield _whole(kind, shown(str(path)))
 
 
-def _defined(folder: Path, base: type[T]) -> list[tuple[Path, type[T]]]:
+def _defined(folder: Path, base: Any) -> list[tuple[Path, Any]]:
     """The classes of one kind that the files of a folder define.
 
     Raises:
@@ -134,7 +134,7 @@ def _run(path: Path) -> ModuleType:
     return module
 
 
-def _kinds(module: ModuleType, base: type[T]) -> list[type[T]]:
+def _kinds(module: ModuleType, base: Any) -> list[Any]:
     """The classes of one kind that a module defines itself."""
     return [
         value

@@ -117,7 +117,9 @@ def _kind_and_place(
         )
     if better and given[0][0] is not FixKind.GRAPH:
         raise UsageError(
-            Sentence("--better fuses calls of an exported program, and {list} changes none", list=names),
+            Sentence(
+                "--better fuses calls of an exported program, and {list} changes none", list=names
+            ),
             Sentence("give --better with --graph FILE, or by itself"),
         )
     return given[0]

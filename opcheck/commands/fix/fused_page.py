@@ -55,7 +55,9 @@ def fused_sentence(found: Better) -> Sentence:
     if not found.holds:
         return Sentence("the proof failed, so nothing was written")
     places = sum(len(one.modules) for one in found.fused)
-    template = "{said} fused, and proved" if found.files else "{said} can be fused, and it is proved"
+    template = (
+        "{said} fused, and proved" if found.files else "{said} can be fused, and it is proved"
+    )
     return Sentence(template, said=plural(places, "place"))
 
 
@@ -67,7 +69,9 @@ def gain_sentences(found: Better, one: FusedCalls) -> Iterator[Sentence]:
         count_after=f"{one.calls_after:,}",
     )
     yield Sentence(
-        "{size} moved become {size_after}", size=size(one.bytes_before), size_after=size(one.bytes_after)
+        "{size} moved become {size_after}",
+        size=size(one.bytes_before),
+        size_after=size(one.bytes_after),
     )
     if one.seconds is None:
         yield Sentence("how long that takes is not known")
@@ -129,7 +133,7 @@ def _write_fused(canvas: Canvas, found: Better, one: FusedCalls) -> None:
         canvas.field("" if place else VALUES, split(values_sentence(check)), 4)
     for place, fact in enumerate(one.evidence[:1]):
         canvas.field("" if place else FROM, cited(fact), 4)
-    for address in one.references if canvas.page.full else one.references[:1]:
+    for address in one.references if canvas.page.full else ():
         canvas.field("", split(verbatim(address), "dim"), 4)
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.fx import Graph, Node
 from torch.utils._pytree import tree_leaves
 
-from opcheck.rewrite.fusing.nodes import is_check, source, value
+from opcheck.rewrite.fusing.nodes import example_of, is_check, source, value
 
 
 def cost(nodes: Iterable[Node]) -> tuple[int, int]:
@@ -49,5 +49,5 @@ def _bytes(tensor: Any) -> int:
         return 0
     elements = 1
     for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
-        elements *= 1 if stride == 0 else int(size)
+        elements *= 1 if isinstance(stride, int) and stride == 0 else example_of(size)
     return elements * tensor.element_size()

@@ -18,7 +18,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
 
 from opcheck.rewrite.fusing.base import Fusion, Variant
-from opcheck.rewrite.fusing.nodes import arguments, between, source, through_casts
+from opcheck.rewrite.fusing.nodes import arguments, between, guards_of, source, through_casts
 
 # ``FakeTensor`` and ``make_fx`` are private; checked on 2.13.0, where the tests of splicing, which
 # uses them alike, fail when they move.
@@ -46,7 +46,7 @@ def matches(fusion: Fusion, graph: Graph) -> Iterator[Match]:
     taken: set[Node] = set()
     loose = [(way, *_traced_small(fusion, way)) for way in fusion.ways()]
     for node in reversed(graph.nodes):
-        if node.op != "call_function" or node in taken:
+        if node.op != "call_function" or node in taken or source(node) is not node:
             continue
         for way, pattern, marks in loose:
             found = _at(way, pattern, marks, node)
@@ -177,14 +177,18 @@ def _exactly(
 ) -> tuple[Node, ...] | None:
     """The program's calls, if the variant on just these arguments is what ends in a node."""
     values = [tensor.meta.get("val") for tensor in tensors.values()]
-    mode = next((one.fake_mode for one in values if isinstance(one, FakeTensor)), None)
-    if mode is None:
+    if not all(isinstance(one, FakeTensor) for one in values):
         return None
+    mode = values[0].fake_mode
+    guards = guards_of(values[0])
+    before = len(guards)
     try:
         with mode:
             pattern = _traced(way, values, numbers)
     except Exception:  # the variant is none of such tensors
         return None
+    finally:
+        del guards[before:]  # what was settled for a look is not for the program
     inputs = [item for item in pattern.nodes if item.op == "placeholder"]
     exact = _Exact(dict(zip(inputs, tensors.values(), strict=True)))
     return tuple(exact.used) if exact.same(_result(pattern), node) else None

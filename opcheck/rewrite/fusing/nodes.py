@@ -27,9 +27,29 @@ def is_check(node: Node) -> bool:
     return name_of(node) in CHECKS
 
 
+def writes(node: Node) -> bool:
+    """Whether a call writes to one of its arguments."""
+    target = node.target
+    return isinstance(target, torch._ops.OpOverload) and bool(target._schema.is_mutable)
+
+
 def value(node: Any) -> Any:
     """What a node gives, without values; anything else is what it is."""
     return node.meta.get("val") if isinstance(node, Node) else node
+
+
+def example_of(size: int | torch.SymInt) -> int:
+    """A size; one that the program leaves open, as it was when the program was exported."""
+    if isinstance(size, torch.SymInt):
+        return int(size.node.hint or 1)  # private, checked on 2.13.0: int() would settle it
+    return size
+
+
+def guards_of(result: Any) -> list[Any]:
+    """What has been settled of sizes that a program leaves open, in the order that it was."""
+    mode = getattr(result, "fake_mode", None)
+    shapes = getattr(mode, "shape_env", None)
+    return [] if shapes is None else shapes.guards  # private, checked on 2.13.0
 
 
 def through_casts(node: Any) -> Iterator[Any]:
@@ -77,11 +97,8 @@ def arguments(node: Node) -> dict[str, Any]:
     if target is operator.getitem:
         return {"of": node.args[0], "place": node.args[1]}
     found: dict[str, Any] = {}
-    first = value(node.args[0]) if node.args else None
-    if isinstance(first, list | tuple):  # of cat
-        first = first[0]
-    if node.args and isinstance(node.args[0], list | tuple) and node.args[0]:
-        first = value(node.args[0][0])
+    first = node.args[0] if node.args else None
+    first = value(first[0] if isinstance(first, list | tuple) and first else first)  # of cat
     rank = first.dim() if isinstance(first, Tensor) else 0
     for place, argument in enumerate(target._schema.arguments):
         given = node.args[place] if place < len(node.args) else node.kwargs.get(argument.name)

@@ -22,13 +22,13 @@ def declare(fusions: Iterable[Fusion]) -> None:
             if packet is None:
                 library.define(f"{name}{one.signature}")
                 library.impl(name, one.reference, "CompositeExplicitAutograd")
-            elif not torch._C._dispatch_has_kernel_for_dispatch_key(one.name, "CPU"):
-                if not _is_composite(one.name):
-                    library.impl(name, one.reference, "CPU")
+            elif not _computes(one.name):
+                library.impl(name, one.reference, "CPU")
             _LIBRARIES.append(library)
 
 
-def _is_composite(name: str) -> bool:
+def _computes(name: str) -> bool:
+    """Whether the host has a kernel for an operator, be it a composite's."""
     has = torch._C._dispatch_has_computed_kernel_for_dispatch_key  # private, checked on 2.13.0
     return bool(has(name, "CPU"))
 
@@ -54,7 +54,7 @@ def module_text(operators: Sequence[VendorOperator], target: str) -> str:
     )
 
 
-_TEMPLATE = '''"""Operators of {plugin} for where it is not installed. Import this before torch.export.load.
+_TEMPLATE = '''"""Operators of {plugin} where it is not installed: import this, then load a program.
 
 Written by opcheck fix --better for {target}. With {plugin} nothing is defined here, and
 the vendor's kernels run; without it the same is computed by PyTorch's own calls.

@@ -1,10 +1,8 @@
 """A program with calls fused: what was found, what was left and why, and what it comes to."""
 
-import operator
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
 from msgspec import Struct
 from torch import Tensor
 from torch.fx import Graph, Node
@@ -14,13 +12,16 @@ from opcheck.model.fusing import LeftCalls
 from opcheck.rewrite.fusing.base import Found, Fusion
 from opcheck.rewrite.fusing.costs import cost
 from opcheck.rewrite.fusing.matching import Match, matches
-from opcheck.rewrite.fusing.nodes import is_check
+from opcheck.rewrite.fusing.nodes import guards_of, is_check, writes
 from opcheck.rewrite.splicing import spliced
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 # ``ExportedProgram._update`` is private; checked on 2.13.0.
+
+
+_OPEN = Sentence("its kernel is called by a size that the program leaves open")
 
 
 class Site(Struct, frozen=True):
@@ -82,10 +83,17 @@ def _refusal(fusion: Fusion, match: Match, chip: str, graph: Graph) -> str:
     }
     if others:
         return Sentence("something else uses what is computed on the way")
-    if any(map(_writes, _from_to(graph, within, match.output))):
+    if any(map(writes, _from_to(graph, within, match.output))):
         return Sentence("a tensor is written to in between")
     tensors = {name: node.meta["val"] for name, node in match.tensors.items()}
-    return fusion.refuses(Found(tensors, match.numbers, match.output.meta["val"], chip))
+    result = match.output.meta["val"]
+    guards = guards_of(result)
+    before = len(guards)
+    reason = fusion.refuses(Found(tensors, match.numbers, result, chip))
+    if not reason and len(guards) > before:
+        reason = _OPEN
+    del guards[before:]
+    return reason
 
 
 def _from_to(graph: Graph, within: Collection[Node], output: Node) -> Iterator[Node]:
@@ -99,17 +107,12 @@ def _from_to(graph: Graph, within: Collection[Node], output: Node) -> Iterator[N
             return
 
 
-def _writes(node: Node) -> bool:
-    target = node.target
-    return isinstance(target, torch._ops.OpOverload) and bool(target._schema.is_mutable)
-
-
 def _fused(graph: Graph, fusion: Fusion, match: Match) -> Site | Sentence:
     """Put the kernel's call in the place of the others; why not, where that brings nothing."""
     output = match.output
     found = spliced(fusion.replace, output, ((), {**match.tensors, **match.numbers}))
     if found.decided:
-        return Sentence("its kernel is called by a size that the program leaves open")
+        return _OPEN
     last = output.prev
     with graph.inserting_before(output):
         result = found.copied_into(graph, output)

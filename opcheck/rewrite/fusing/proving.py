@@ -1,6 +1,7 @@
 """The proof of fused calls: each against the kernel's formula, and the whole model as it was."""
 
 import copy
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.model.fusing import ModelCheck, ValueCheck
 from opcheck.rewrite.fusing.base import Fusion, drawn
+from opcheck.rewrite.fusing.nodes import writes
 from opcheck.rewrite.fusing.program import Site
 
 if TYPE_CHECKING:
@@ -60,13 +62,21 @@ def _error(site: Site, dtype: torch.dtype, seed: int) -> float:
         kind = dtype if like.is_floating_point() else like.dtype
         like = torch.empty(tuple(map(int, like.shape)), dtype=kind, device="meta")
         given[name] = site.fusion.draw(name, like, generator)
-    numbers = site.match.numbers
+    numbers = {name: _held(number, dtype) for name, number in site.match.numbers.items()}
     with torch.no_grad():
         as_it_was = site.match.variant.function(*given.values(), **numbers)
         by_kernel = type(site.fusion).replace(**given, **numbers)
     largest = float(as_it_was.abs().max())
     off = float((as_it_was.double() - by_kernel.double()).abs().max())
     return off / (torch.finfo(dtype).eps * largest) if largest else off
+
+
+def _held(number: Any, dtype: torch.dtype) -> Any:
+    """The nearest number that a dtype can hold, where that is not infinite."""
+    if not isinstance(number, float) or math.isinf(number):
+        return number
+    limits = torch.finfo(dtype)
+    return min(max(number, limits.min), limits.max)
 
 
 class Before:
@@ -115,7 +125,9 @@ def _difference(one: Tensor, other: Tensor) -> float | None:
         return 0.0
     a, b = one.double(), other.double()
     finite = a.isfinite() & b.isfinite()
-    if not torch.equal(torch.where(finite, 0, a.nan_to_num(7.0)), torch.where(finite, 0, b.nan_to_num(7.0))):
+    if not torch.equal(
+        torch.where(finite, 0, a.nan_to_num(7.0)), torch.where(finite, 0, b.nan_to_num(7.0))
+    ):
         return None
     return float(torch.where(finite, a - b, 0).abs().max())
 
@@ -132,9 +144,19 @@ def inputs(program: "ExportedProgram", seed: int) -> list[Any]:
             continue
         target = spec.target or ""
         held = program.state_dict if target in program.state_dict else program.constants
-        tensor = held[target]
-        found.append(tensor.detach().clone() if spec.kind is InputKind.BUFFER else tensor)
+        tensor = held[target].detach()
+        if spec.kind is InputKind.PARAMETER:
+            found.append(_trained(tensor, generator, seed))
+        else:
+            found.append(tensor.clone())
     return found
+
+
+def _trained(weight: Tensor, generator: Generator, seed: int) -> Tensor:
+    """A weight as it is, and for later seeds a vector moved: new models scale by just 1."""
+    if seed == 0 or weight.dim() != 1 or not weight.is_floating_point():
+        return weight
+    return weight + 0.1 * drawn(weight, generator)
 
 
 def _alike(given: Any, generator: Generator, seed: int) -> Any:
@@ -154,7 +176,7 @@ class _Moved(Interpreter):
     """Runs a graph; what some nodes give is moved up or down by so many ``eps`` of the largest."""
 
     def __init__(self, graph: GraphModule, tolerances: Mapping[str, float], seed: int) -> None:
-        super().__init__(graph)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        super().__init__(graph)
         self._tolerances = tolerances
         self._generator = Generator().manual_seed(seed)
 
@@ -176,7 +198,7 @@ def _run(
     seed: int = 0,
 ) -> dict[str, Tensor]:
     """The results of a graph, by their places."""
-    fresh = [one.clone() if isinstance(one, Tensor) and not one.requires_grad else one for one in given]
+    fresh = copy.deepcopy(list(given)) if any(map(writes, graph.graph.nodes)) else given
     with torch.no_grad():
         found = tree_leaves(_Moved(graph, tolerances or {}, seed).run(*fresh))
     tensors = [one for one in found if isinstance(one, Tensor)]

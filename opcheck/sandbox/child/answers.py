@@ -34,8 +34,8 @@ from opcheck.model.work import (
 )
 from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
-from opcheck.sandbox.child.fused_model import write_fused
 from opcheck.sandbox.child.copies import aside, can_copy, spread
+from opcheck.sandbox.child.fused_model import write_fused
 from opcheck.sandbox.child.late_imports import leave_compiler_out, load_for_runs
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.older_torch import Hidden

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from opcheck.commands.fix.fused import Better
-from opcheck.commands.fix.values import Fix, FixKind, Left
 from opcheck.commands.fix.fused_page import WROTE, fused_text
+from opcheck.commands.fix.values import Fix, FixKind, Left
 from opcheck.lang.sentence import Sentence, in_brackets, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Compared, Proof

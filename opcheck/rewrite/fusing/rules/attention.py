@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 from torch import Generator, Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.fusing.base import Found, Fusion, Variant, drawn
@@ -71,7 +71,7 @@ def _whole(
     factor = before if scale is None else scale
     if divisor is not None:
         factor = 1 / divisor
-    return F.scaled_dot_product_attention(
+    return functional.scaled_dot_product_attention(
         query, key, value, mask, scale=1.0 if factor is None else factor
     )
 
@@ -92,6 +92,7 @@ class AttentionOfTorch(Fusion):
         "aten::_scaled_dot_product_efficient_attention",
         "aten::_scaled_dot_product_fused_attention_overrideable",
         "aten::_scaled_dot_product_attention_flash_musa",
+        "aten::_scaled_dot_product_attention_math_for_mps",
     )
     tolerance = 16.0
     variants = tuple(_all_ways())

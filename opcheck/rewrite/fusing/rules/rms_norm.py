@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.fusing.base import Found, Fusion, VendorOperator
@@ -127,12 +127,14 @@ class RmsNormOnAscend(_RmsNorm):
                 chip=found.chip,
             )
         if not new and x.shape[-1] * x.element_size() < 32:
-            return Sentence("npu_rms_norm takes rows of 32 bytes or more on {chip}", chip=found.chip)
+            return Sentence(
+                "npu_rms_norm takes rows of 32 bytes or more on {chip}", chip=found.chip
+            )
         return super().refuses(found)
 
 
 def _by_torch(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
-    return F.rms_norm(x, x.shape[-1:], weight, eps)
+    return functional.rms_norm(x, x.shape[-1:], weight, eps)
 
 
 class RmsNormOfTorch(_RmsNorm):
@@ -146,7 +148,9 @@ class RmsNormOfTorch(_RmsNorm):
     summary = "Use F.rms_norm"
     kernels = ("aten::rms_norm", "aten::_fused_rms_norm")
     replace = staticmethod(_by_torch)
-    references = ("https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html",)
+    references = (
+        "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html",
+    )
 
     def refuses(self, found: Found) -> str:
         """Decline a weight of another dtype, with which no kernel is fused."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.fusing.base import Found, Fusion, VendorOperator
@@ -19,19 +19,20 @@ _MUSA = "https://github.com/MooreThreads/torch_musa/blob/0bc05bff11712400fd53aa7
 def _chunked(x: Tensor) -> Tensor:
     """With ``chunk``."""
     gate, value = x.chunk(2, dim=-1)
-    return F.silu(gate) * value
+    return functional.silu(gate) * value
 
 
 def _split(x: Tensor) -> Tensor:
     """With ``split``."""
-    gate, value = x.split(x.shape[-1] // 2, dim=-1)
-    return F.silu(gate) * value
+    half = x.shape[-1] // 2
+    gate, value = torch.split(x, half, dim=-1)
+    return functional.silu(gate) * value
 
 
 def _sliced(x: Tensor) -> Tensor:
     """With slices."""
     half = x.shape[-1] // 2
-    return F.silu(x[..., :half]) * x[..., half:]
+    return functional.silu(x[..., :half]) * x[..., half:]
 
 
 def _by_sigmoid(x: Tensor) -> Tensor:
@@ -42,7 +43,7 @@ def _by_sigmoid(x: Tensor) -> Tensor:
 
 def _joined(gate: Tensor, value: Tensor) -> Tensor:
     """Gate and value of two layers, which would have to be joined first."""
-    return F.silu(gate) * value
+    return functional.silu(gate) * value
 
 
 class _SwiGlu(Fusion):
@@ -72,7 +73,9 @@ def npu_swiglu(x: Tensor, dim: int = -1) -> Tensor:
     return (torch.nn.functional.silu(gate) * value).to(x.dtype)
 
 
-def _by_npu(x: Tensor | None = None, gate: Tensor | None = None, value: Tensor | None = None) -> Tensor:
+def _by_npu(
+    x: Tensor | None = None, gate: Tensor | None = None, value: Tensor | None = None
+) -> Tensor:
     if x is None:
         assert gate is not None
         assert value is not None
@@ -102,7 +105,9 @@ class SwiGluOnAscend(_SwiGlu):
     def refuses(self, found: Found) -> str:
         """Decline chips that the page leaves out."""
         if found.chip != "910b":
-            return Sentence("the page of npu_swiglu names Atlas A2 alone, and not {chip}", chip=found.chip)
+            return Sentence(
+                "the page of npu_swiglu names Atlas A2 alone, and not {chip}", chip=found.chip
+            )
         return super().refuses(found)
 
 
@@ -112,7 +117,9 @@ def fused_swiglu_forward(x: Tensor) -> Tensor:
     return (torch.nn.functional.silu(gate) * value).to(x.dtype)
 
 
-def _by_musa(x: Tensor | None = None, gate: Tensor | None = None, value: Tensor | None = None) -> Tensor:
+def _by_musa(
+    x: Tensor | None = None, gate: Tensor | None = None, value: Tensor | None = None
+) -> Tensor:
     if x is None:
         assert gate is not None
         assert value is not None
