@@ -1,6 +1,7 @@
 """``opcheck fix --better``: calls fused into kernels that the target has, proved, and written."""
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import yaml
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.fused import Better
 from opcheck.commands.fix.values import FixKind, FixRequest
-from opcheck.errors import UsageError
+from opcheck.errors import TraceError, UsageError
 from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.rewrite.fusing.base import fusions
@@ -206,12 +207,8 @@ def test_a_model_with_nothing_to_fuse_passes() -> None:
 def test_a_saved_program_is_fused_as_the_model_that_it_is_of() -> None:
     import torch
 
-    sys.path.insert(0, ".")
-    try:
-        import net
-    finally:
-        sys.path.remove(".")
-    model, ids = net.gpt()
+    net = runpy.run_path("net.py")
+    model, ids = net["gpt"]()
     torch.export.save(torch.export.export(model.eval(), (ids,)), "saved.pt2")
     found = better("saved.pt2", "ascend-910b")
     assert found.holds
@@ -293,6 +290,24 @@ def test_a_fusion_has_a_name_of_its_own(tmp_path: Path) -> None:
     assert "two rules are called 'rotary-npu'" in caught.value.message
 
 
+def test_a_program_with_an_operator_that_is_not_here_cannot_be_proved() -> None:
+    import torch
+
+    with torch.library._scoped_library("strange", "FRAGMENT") as library:
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x * 2, "CompositeExplicitAutograd")
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                found: torch.Tensor = torch.ops.strange.twice(x)
+                return found
+
+        torch.export.save(torch.export.export(Net(), (torch.ones(2),)), "strange.pt2")
+    with pytest.raises(TraceError) as caught:
+        better("strange.pt2", "ascend-910b")
+    assert "its program cannot be run with calls fused" in caught.value.message
+
+
 def test_a_training_step_and_several_calls_are_refused() -> None:
     with pytest.raises(UsageError) as caught:
         better("net.py:gpt", "ascend-910b", step=TrainingSpec())
@@ -307,7 +322,7 @@ def test_a_training_step_and_several_calls_are_refused() -> None:
     [
         ("--better --diff", "--better fuses calls of an exported program"),
         ("--better --shim s.py", "--better fuses calls of an exported program"),
-        ("--better --graph net.py", "is not named like one"),
+        ("--better --graph other.py", "is not named like one"),
     ],
 )
 def test_better_goes_with_a_graph_alone(options: str, said: str) -> None:

@@ -137,13 +137,13 @@ def _refused(made: FuseRun, after: Report) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for one in made.fused:
         for finding in after.targets[0].findings:
-            reason = _why_not(one, finding) if finding.op == one.kernel else ""
+            reason = why_not(one, finding) if finding.op == one.kernel else ""
             if reason:
                 found.setdefault(one.rule, reason)
     return found
 
 
-def _why_not(one: FusedCalls, finding: Finding) -> str:
+def why_not(one: FusedCalls, finding: Finding) -> str:
     """Why a finding of what a fusion calls is no gain; "" where it is one."""
     if not finding.verdict.on_device or finding.reason.code == NOT_FUSED:
         return finding.reason.text

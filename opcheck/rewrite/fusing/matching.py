@@ -176,7 +176,7 @@ def _exactly(
     way: Variant, tensors: Mapping[str, Node], numbers: Mapping[str, Any], node: Node
 ) -> tuple[Node, ...] | None:
     """The program's calls, if the variant on just these arguments is what ends in a node."""
-    values = [tensor.meta.get("val") for tensor in tensors.values()]
+    values: list[Any] = [tensor.meta.get("val") for tensor in tensors.values()]
     if not all(isinstance(one, FakeTensor) for one in values):
         return None
     mode = values[0].fake_mode

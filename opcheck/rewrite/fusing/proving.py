@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.model.fusing import ModelCheck, ValueCheck
 from opcheck.rewrite.fusing.base import Fusion, drawn
-from opcheck.rewrite.fusing.nodes import writes
+from opcheck.rewrite.fusing.nodes import example_of, writes
 from opcheck.rewrite.fusing.program import Site
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def _kinds(sites: Sequence[Site]) -> Iterator[Site]:
     known: set[Any] = set()
     for site in sites:
         tensors = _tensors(site)
-        kind = (site.match.variant, *(tuple(tensor.shape) for tensor in tensors.values()))
-        if kind not in known and all(tensor.numel() <= _LARGEST for tensor in tensors.values()):
+        shapes = tuple(map(_shape, tensors.values()))
+        kind = (site.match.variant, *shapes)
+        if kind not in known and all(math.prod(shape) <= _LARGEST for shape in shapes):
             known.add(kind)
             yield site
 
@@ -54,13 +55,18 @@ def _tensors(site: Site) -> Mapping[str, Tensor]:
     return {name: node.meta["val"] for name, node in site.match.tensors.items()}
 
 
+def _shape(tensor: Tensor) -> tuple[int, ...]:
+    """Sizes; what the program leaves open as it was when it was exported."""
+    return tuple(map(example_of, tensor.shape))
+
+
 def _error(site: Site, dtype: torch.dtype, seed: int) -> float:
     """How far the calls are off the kernel's formula, in ``eps`` of the largest result."""
     generator = Generator().manual_seed(seed)
     given: dict[str, Tensor] = {}
     for name, like in _tensors(site).items():
         kind = dtype if like.is_floating_point() else like.dtype
-        like = torch.empty(tuple(map(int, like.shape)), dtype=kind, device="meta")
+        like = torch.empty(_shape(like), dtype=kind, device="meta")
         given[name] = site.fusion.draw(name, like, generator)
     numbers = {name: _held(number, dtype) for name, number in site.match.numbers.items()}
     with torch.no_grad():
