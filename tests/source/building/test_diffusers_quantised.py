@@ -199,19 +199,6 @@ def test_what_a_class_keeps_in_float32_is_neither_packed_nor_halved() -> None:
 
 
 @pytest.mark.slow
-def test_a_gguf_file_beside_a_config_is_a_gap(tmp_path: Path) -> None:
-    written(tmp_path)
-    path = tmp_path / "flux.gguf"
-    path.write_bytes(header({"general.architecture": "flux"}, [("img_in", (32, 4), 30, 0)]))
-    made = select(str(path)).load(str(path), LoadOptions())
-    reason = (
-        "diffusers keeps the weights (BF16) packed and dequantises them in each call; what "
-        "computes with them on the device was not seen"
-    )
-    assert (made.kind, made.unseen) == ("diffusers", (Gap(str(path), reason, QUANTISED),))
-
-
-@pytest.mark.slow
 def test_a_gguf_file_of_whole_weights_beside_a_config_is_none(tmp_path: Path) -> None:
     written(tmp_path)
     path = tmp_path / "flux.gguf"

@@ -50,7 +50,7 @@ class _OfDiffusers(BitsAndBytes):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what the class keeps in float32."""
-        return [*patterns_of(_SKIPPED, self.setting(_SKIPPED)), *_in_float32(model)]
+        return [*patterns_of(_SKIPPED, self.setting(_SKIPPED)), *in_float32(model)]
 
     def keeps(self, path: str, kept: Sequence[str]) -> bool:
         """Whether the module has such a name, or is below one that has such a path."""
@@ -72,7 +72,7 @@ class _TorchAOOfDiffusers(TorchAO):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Paths of what the config names, what the class keeps, and what cannot be packed."""
-        named = [*patterns_of(_NAMED, self.setting(_NAMED)), *_in_float32(model)]
+        named = [*patterns_of(_NAMED, self.setting(_NAMED)), *in_float32(model)]
         return [
             path
             for path, module in model.named_modules()
@@ -102,7 +102,7 @@ class _QuantoOfDiffusers(Quanto):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what the class keeps in float32."""
-        return [*patterns_of(_NAMED, self.setting(_NAMED)), *_in_float32(model)]
+        return [*patterns_of(_NAMED, self.setting(_NAMED)), *in_float32(model)]
 
     def keeps(self, path: str, kept: Sequence[str]) -> bool:
         """Whether the module has such a name."""
@@ -152,7 +152,7 @@ def in_dtype(make: Callable[[], nn.Module], dtype: torch.dtype) -> nn.Module:
         model = make()
     finally:
         torch.set_default_dtype(before)
-    whole = set(_in_float32(model))
+    whole = set(in_float32(model))
     for name, parameter in model.named_parameters():
         if whole.intersection(name.split(".")):
             parameter.data = parameter.data.float()
@@ -179,6 +179,7 @@ def packed(
     return unseen_of(model, path, config, options, _KINDS)
 
 
-def _in_float32(model: nn.Module) -> list[str]:
+def in_float32(model: nn.Module) -> list[str]:
+    """Names of the modules that a class keeps in float32."""
     named = getattr(model, "_keep_in_fp32_modules", None) or ()
     return [named] if isinstance(named, str) else list(named)
