@@ -44,9 +44,9 @@ def flux() -> nn.Module:
     return model
 
 
-def written(folder: Path, section: Any = None) -> Path:
+def written(folder: Path, section: Any = None, part: Any = FLUX) -> Path:
     path = folder / "config.json"
-    config = {**FLUX, "quantization_config": section} if section else FLUX
+    config = {**part, "quantization_config": section} if section else part
     path.write_text(json.dumps(config))
     return path
 

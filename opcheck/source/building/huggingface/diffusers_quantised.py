@@ -8,6 +8,7 @@ quanto_quantizer.py line 135.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,9 +16,11 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
+from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap
 from opcheck.source.base import LoadOptions
+from opcheck.source.building.huggingface.diffusers_nunchaku import NunchakuLite
 from opcheck.source.building.quantised.auto_round import AutoRound
 from opcheck.source.building.quantised.bitsandbytes import BitsAndBytes
 from opcheck.source.building.quantised.method import Method, Section, patterns_of
@@ -125,9 +128,29 @@ class _AutoRoundOfDiffusers(AutoRound):
         return ()
 
 
+class _NunchakuOfDiffusers(NunchakuLite):
+    """Those layers, and what a reader is to know of the others."""
+
+    refusal = _REFUSED
+
+    @property
+    def loads_in(self) -> torch.dtype:
+        """The dtype in which the part is made; an unknown one is refused when it is packed."""
+        with suppress(SourceError):
+            return self.dtype
+        return torch.bfloat16
+
+    def models(self, model: nn.Module) -> bool:
+        """Every valid section."""
+        known = super().models(model)
+        self.notes = (*self.notes, note(str(self.dtype).removeprefix("torch.")))
+        return known
+
+
 _KINDS: Mapping[str, type[Method]] = {
     AutoRound.name: _AutoRoundOfDiffusers,
     BitsAndBytes.name: _OfDiffusers,
+    NunchakuLite.name: _NunchakuOfDiffusers,
     Quanto.name: _QuantoOfDiffusers,
     TorchAO.name: _TorchAOOfDiffusers,
 }
@@ -165,7 +188,10 @@ def factory(
     """What builds a part, in the dtype that its config leads to."""
     if not is_packed(config, options):
         return make
-    return partial(in_dtype, make, _DTYPES[method_of(config[_KEY])])
+    section = config[_KEY]
+    method = method_of(section)
+    dtype = _NunchakuOfDiffusers(section).loads_in if method == NunchakuLite.name else None
+    return partial(in_dtype, make, dtype or _DTYPES[method])
 
 
 def packed(
