@@ -67,8 +67,10 @@ def measured(
     canonical: Canonical = everything,
     valid: Valid = as_drawn,
     unique: Unique = as_given,
+    *,
+    largest: int = LARGEST,
 ) -> Measured:
-    """Compute one recorded call both ways.
+    """Compute one recorded call both ways, unless it has more than so many elements.
 
     Raises:
         NoGradientError: the stand-in computes, and has no gradient where the original has one.
@@ -76,7 +78,7 @@ def measured(
     """
     tensors = [tensor for _, tensor in node.tensors()]
     size = sum(tensor.numel for tensor in (*tensors, *node.output_tensors()))
-    if size > LARGEST:
+    if size > largest:
         raise UnmeasuredError(
             Sentence("too large to compute beside the scan: {count} elements", count=f"{size:,}")
         )
