@@ -66,7 +66,7 @@ VENDOR_FILE = Record(
         "complete": COMPLETE,
     },
     {
-        "dispatch_key": Text(frozenset({"PrivateUse1", "CUDA", "XPU", "MPS", "XLA", "CPU"})),
+        "dispatch_key": Text(frozenset({"PrivateUse1", "CUDA", "XPU", "MPS", "XLA", "HPU", "CPU"})),
         "inherits": ListOf(Text(frozenset(KINDS) - {"none"})),
         "autocast": _AUTOCAST,
         "messages": MapOf(_MESSAGE),

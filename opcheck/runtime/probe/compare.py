@@ -104,7 +104,7 @@ def tensors(value: Any) -> list[Tensor]:
 
 
 Tell = Callable[[Observed], None]
-KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "xla": "XLA"}
+KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "xla": "XLA", "hpu": "HPU"}
 """Device type -> dispatch key of its kernels; PrivateUse1 for all others."""
 _COMPOSITE = re.compile(r"^Composite\w+\[alias\]:", re.MULTILINE)
 

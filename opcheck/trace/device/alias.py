@@ -28,7 +28,7 @@ from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.tensors import DeviceTensor, prepare
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
-ALIASED_TYPES = frozenset({"cuda", "mps", "xla", "xpu"})
+ALIASED_TYPES = frozenset({"cuda", "hpu", "mps", "xla", "xpu"})
 """Device types of PyTorch's own, which no PrivateUse1 device can have."""
 
 STAND_IN = "npu"
