@@ -13,7 +13,7 @@ from opcheck.resolve.walk import Walk
 
 TABLES = Database.open().tables
 DEVICES = [("nvidia", "cuda"), ("amd", "cuda"), ("hygon", "cuda"), ("intel", "xpu"),
-           ("apple", "mps"), ("google", "xla")]  # fmt: skip
+           ("apple", "mps"), ("google", "xla"), ("habana", "hpu")]  # fmt: skip
 
 
 def choices(vendor: str, device_type: str) -> dict[str, tuple[Choice, ...]]:

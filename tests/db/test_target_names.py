@@ -49,6 +49,10 @@ UNDERSTOOD = (
     ("v5e", "google-tpu-v5e"),
     ("tpu-v4", "google-tpu-v4"),
     ("A770", "intel-arc"),
+    ("gaudi2", "habana-gaudi2"),
+    ("intel-gaudi2", "habana-gaudi2"),
+    ("Intel Gaudi 3", "habana-gaudi3"),
+    ("英特尔 Gaudi2", "habana-gaudi2"),
     ("M3", "apple-mps"),
     ("M4 Max", "apple-mps"),
     ("metal", "apple-mps"),
@@ -75,7 +79,7 @@ REFUSED = (
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
     ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090?"),
     ("沐曦", "the database has nothing of MetaX; opcheck targets lists what it has"),
-    ("gaudi2", "the database has nothing of Intel Gaudi; opcheck targets lists what it has"),
+    ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
 )
 PAIRED = (
     ("ascend-910b@cann8.3.RC1", "ascend-910b@7.2.0+torch2.8", ("2.7", "2.6", "2.1")),
@@ -90,6 +94,7 @@ PAIRED = (
     ("MI300X@rocm6.2.4", "amd-mi300x@2.6.0+torch2.6", ("2.3",)),
     ("k100@dtk25.04", "hygon-k100@2.6.0+torch2.6", ()),
     ("k100@dtk26.04", "hygon-k100@2.9.1+torch2.9", ("2.6",)),
+    ("gaudi2@synapse1.19", "habana-gaudi2@1.19.0+torch2.5", ()),
     ("s4000@musa4.2", "moorethreads-s4000@2.1.1+torch2.5", ()),
     ("mlu590@cntoolkit4.0.1", "cambricon-mlu590@r2.4_develop+torch2.4", ("2.1",)),
 )

@@ -7,13 +7,12 @@ from typing import Any
 
 from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
 from opcheck.db.importers.habana import dtypes
-from opcheck.db.importers.habana.extract import LIST
 from opcheck.db.importers.shared import facts, operator_list
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
 
-_REPO = "HabanaAI/gaudi-pytorch-bridge"
+_REPO, _LIST = "HabanaAI/gaudi-pytorch-bridge", "scripts/hpu_op.yaml"
 _KEY, _AUTOGRAD = "HPU", "AutogradHPU"
 _CODE = Path(__file__).with_name("habana_code.yaml")
 _OPERATORS = Path(__file__).with_name("habana_operators.yaml")
@@ -113,7 +112,7 @@ def _vendor() -> VendorFile:
 def _source(release: str) -> dict[str, str]:
     said = _code()["releases"][release]
     return {
-        "repo": _REPO, "ref": f"v{release}", "commit": said["commit"], "path": LIST,
+        "repo": _REPO, "ref": f"v{release}", "commit": said["commit"], "path": _LIST,
         "date": said["date"],
     }  # fmt: skip
 

@@ -56,12 +56,14 @@ def conditions(
 def _cases(said: Mapping[str, Any], function: Function) -> Iterator[tuple[str, Tests]]:
     """For which chip, "" for both, and the tests that all hold."""
     dtypes = said["dtypes"]
-    by_chip = {"": dtypes}
-    if isinstance(dtypes, Mapping) and dtypes.keys() <= _CHIP.keys():
-        by_chip = {_CHIP[chip]: found for chip, found in dtypes.items()}
-    for chip, found in by_chip.items():
-        cases = _promoted if "promotes" in said else _separate
-        yield from ((chip, tests) for tests in cases(said, found, function))
+    cases = _promoted if "promotes" in said else _separate
+    if not (isinstance(dtypes, Mapping) and dtypes.keys() <= _CHIP.keys()):
+        yield from (("", tests) for tests in cases(said, dtypes, function))
+        return
+    found = {_CHIP[chip]: list(cases(said, only, function)) for chip, only in dtypes.items()}
+    alike = all(tests == found["gaudi2"] for tests in found.values())
+    for chip, every in {"": found["gaudi2"]}.items() if alike else found.items():
+        yield from ((chip, tests) for tests in every)
 
 
 def _separate(_: Mapping[str, Any], found: Any, function: Function) -> Iterator[Tests]:
