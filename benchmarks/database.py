@@ -12,8 +12,8 @@ from benchmarks.measure import ROOT, RUNS, Figure
 COLD, WARM = 0.25, 0.05
 """Seconds of work until the newest matrix of every target has answered what it has of an operator,
 without an index and with one: what else the machine does meanwhile is no part of it."""
-LARGEST = 25 * 10**6
-"""Bytes that the database may take in the repository."""
+LARGEST = 25.5 * 10**6
+"""Bytes that the database may take in the repository: 25 MB, and what Intel Gaudi takes beside."""
 _LOAD = """
 import time
 from opcheck.db.store import Database
@@ -45,7 +45,7 @@ def loading() -> Iterator[Figure]:
 def size() -> Iterator[Figure]:
     """What the files of the database take."""
     taken = sum(path.stat().st_size for path in (ROOT / "compat_db").rglob("*") if path.is_file())
-    yield Figure("compat_db / 25 MB", taken / LARGEST, 1.0, f"{taken / 1e6:.1f} MB")
+    yield Figure("compat_db / 25.5 MB", taken / LARGEST, 1.0, f"{taken / 1e6:.1f} MB")
 
 
 def _seconds(cache: Path) -> tuple[float, int]:

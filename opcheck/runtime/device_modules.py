@@ -29,7 +29,7 @@ def module_of(device_type: str, plugin: str) -> Any:
     A plugin that fails to import is told in a warning, and its device is then not there.
     """
     if getattr(torch, device_type, None) is None and plugin:
-        if importlib.util.find_spec(plugin) is None:
+        if not _is_installed(plugin):
             return None
         try:
             importlib.import_module(plugin)
@@ -43,6 +43,13 @@ def module_of(device_type: str, plugin: str) -> Any:
             )
             return None
     return getattr(torch, device_type, None)
+
+
+def _is_installed(plugin: str) -> bool:
+    """Whether a module can be found; one in a package is looked for only where that is there."""
+    package, dot, _ = plugin.rpartition(".")
+    there = not dot or _is_installed(package)
+    return there and importlib.util.find_spec(plugin) is not None
 
 
 def answer(device_type: str, module: Any, index: int = 0) -> Answer | None:

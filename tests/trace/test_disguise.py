@@ -42,7 +42,7 @@ def test_a_tensor_says_that_it_is_on_the_device_asked_for(device_type: str) -> N
 
     def model(x: Tensor) -> Tensor:
         seen["device"], seen["index"], seen["text"] = x.device, x.get_device(), repr(x)
-        seen.update({name: getattr(x, f"is_{name}") for name in (*EVERY, "cpu")})
+        seen.update({name: getattr(x, f"is_{name}", False) for name in (*EVERY, "cpu")})
         return x + 1
 
     trace = traced(model, device_type)
@@ -375,3 +375,12 @@ def test_what_a_tpu_is_to_checkpoint_is_seen_and_said_to_raise(use_reentrant: bo
     assert operators(trace) == ["aten::linear", "aten::relu"]
     with pytest.raises(AttributeError, match="has no attribute 'xla'"):
         checkpoint_module._get_device_module("xla")  # what torch_xla's users meet
+
+
+def test_hpu_has_the_module_that_habana_s_package_registers() -> None:
+    def model(x: Tensor) -> Tensor:
+        assert torch.hpu.is_available() and torch.hpu.device_count() == 1
+        return x + torch.zeros(3, device="hpu")
+
+    assert operators(traced(model, "hpu")) == ["aten::zeros", "aten::add.Tensor"]
+    assert not hasattr(torch, "hpu")

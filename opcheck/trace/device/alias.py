@@ -31,6 +31,9 @@ from opcheck.trace.torch_internals.dispatcher import overload_named
 ALIASED_TYPES = frozenset({"cuda", "hpu", "mps", "xla", "xpu"})
 """Device types of PyTorch's own, which no PrivateUse1 device can have."""
 
+_REGISTERED = frozenset({"hpu"})
+"""Those whose module a vendor's package gives torch, and C++ imports (``device_lazy_init``)."""
+
 STAND_IN = "npu"
 """What a process names its PrivateUse1 device for a disguise, unless it has named it already."""
 
@@ -91,10 +94,25 @@ def there(device: torch.device, met: Callable[[str], None] = lambda _: None) -> 
         undo.enter_context(_TakenFor(shown.type, device, met))
         for owner, name, value in _answers(shown, device):
             _set(undo, owner, name, value)
+        undo.enter_context(_registered(shown.type))
         undo.enter_context(_making(shown.type, device))
         for setting, now in _AUTOCAST:
             undo.callback(setting, device.type, now(device.type))
             _set(undo, torch, setting.__name__, _also_for(setting, shown.type, device.type))
+        yield
+
+
+@contextmanager
+def _registered(device_type: str) -> Iterator[None]:
+    """Have the module ``torch.<device_type>`` inside the block that a vendor's package brings."""
+    if device_type not in _REGISTERED or hasattr(torch, device_type):
+        yield
+        return
+    module = _module(device_type)
+    with ExitStack() as undo:
+        _set(undo, torch, device_type, module)
+        undo.callback(sys.modules.pop, module.__name__, None)
+        sys.modules[module.__name__] = module
         yield
 
 
