@@ -193,6 +193,8 @@ class LimitKind(StrEnum):
     """Operands of a product, as float32, have ``most`` bytes together."""
     WHILE = "while"
     """There are no products in loops of ``while``."""
+    WARPS = "warps"
+    """Users saw products of ``most`` rows and columns abort with ``least`` warps or more."""
     ASSEMBLY = "assembly"
     """Inline assembly has none of ``words``."""
 

@@ -259,3 +259,26 @@ def test_what_code_says_is_surer_than_what_users_saw() -> None:
     (clusters,) = beyond(launch(VECTOR, clusters=2), compiler, "c")
     (grid,) = beyond(launch(VECTOR, grid=(1, 70000)), compiler, "c")
     assert (clusters.confidence, grid.confidence) == (Confidence.HIGH, Confidence.MEDIUM)
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "doubted"),
+    [
+        (launch(PRODUCT, constants=sized(N="64"), warps=8), "nvidia-h100@2.5.1", True),
+        (launch(PRODUCT, constants=sized(N="64"), warps=8), "nvidia-h100@2.7.1", False),
+        (launch(PRODUCT, constants=sized(N="64"), warps=8), "nvidia-a100@2.5.1", False),
+        (launch(PRODUCT, constants=sized(N="64"), warps=4), "nvidia-h100@2.5.1", False),
+        (launch(PRODUCT, warps=8), "nvidia-h100@2.5.1", False),
+    ],
+    ids=["as users had it", "mended", "on Ampere", "fewer warps", "more columns"],
+)
+def test_what_users_saw_abort_is_unknown(given: Launch, target: str, doubted: bool) -> None:
+    matrix = matrix_of(target)
+    found = judge(given, matrix.triton, "nvidia", matrix.chip_name)
+    assert (found.verdict is Verdict.UNKNOWN) is doubted
+    if doubted:
+        assert (found.code, found.text) == (
+            "kernel-may-abort",
+            "users saw triton abort on NVIDIA H100 where blocks of 64 rows and columns are "
+            "multiplied with num_warps=8, as in line 15",
+        )
