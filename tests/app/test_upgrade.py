@@ -65,7 +65,7 @@ def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize("targets", [(), ("all",), ("ascend",), ("ascend-910b", "ascend-310p")])
 def test_a_move_starts_at_one_target(targets: tuple[str, ...]) -> None:
     specs = tuple(map(TargetSpec.parse, targets))
-    with pytest.raises(UsageError, match="target| may be "):
+    with pytest.raises(UsageError, match=r"target| may be "):
         upgrade_answer.upgrade(ScanRequest(ModelSpec("torchvision:resnet18"), specs))
 
 

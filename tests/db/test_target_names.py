@@ -23,6 +23,7 @@ UNDERSTOOD = (
     ("NVIDIA GeForce RTX 4090", "nvidia-rtx4090"),
     ("4090", "nvidia-rtx4090"),
     ("A10 24GB", "nvidia-a10"),
+    ("Tesla V100", "nvidia-v100"),
     ("RTX A4000 16GB", "nvidia-a4000"),
     ("Tesla T4", "nvidia-t4"),
     ("Jetson Orin Nano", "nvidia-orin"),
