@@ -25,7 +25,7 @@ CHIPS = {
         "a10", "a100", "a30", "a40", "a4000", "h100", "h20", "h200", "l4", "l40s", "orin",
         "rtx3090", "rtx4090", "t4", "v100",
     },
-    "amd": {"mi250", "mi300x", "mi355", "rx7900xt"},
+    "amd": {"mi210", "mi250", "mi300x", "mi325x", "mi355", "rx7900xt", "w7900"},
     "hygon": {"k100", "z100"},
 }  # fmt: skip
 
@@ -222,6 +222,11 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("amd-mi300x", use("aten::_scaled_mm", self=FP8), DTYPE),
         ("amd-mi300x", use("aten::_scaled_mm", self=tensor("float8_e4m3fnuz", 16, 16)), {}),
         ("amd-mi355", use("aten::_scaled_mm", self=FP8), {}),
+        ("amd-mi325x", use("aten::_scaled_mm", self=FP8), DTYPE),
+        ("amd-mi210", use("aten::_scaled_mm"), CHIP),
+        ("amd-mi210", use("aten::_weight_int4pack_mm"), {}),
+        ("amd-w7900", use("aten::_weight_int4pack_mm"), CHIP),
+        ("amd-w7900@2.10.0", use(FLASH, query=QKV), CHIP),
         ("amd-mi250@2.2.2", use("aten::fft_fft", self=tensor("float16", 4)), DTYPE),
         ("nvidia-a100@2.8.0", EXPERTS, CHIP),
         ("nvidia-h100@2.8.0", EXPERTS, {}),
@@ -348,7 +353,7 @@ OWN = {"flute::qgemm_raw_simple_hadamard"}
 """Operators of which a library names single chips, and not their architecture."""
 
 
-@pytest.mark.parametrize("release", ["2.0.1", "2.8.0", "2.13.0", "2.15.0"])
+@pytest.mark.parametrize("release", ["2.3.1", "2.8.0", "2.13.0", "2.15.0"])
 @pytest.mark.parametrize(
     "chips",
     [
@@ -356,6 +361,9 @@ OWN = {"flute::qgemm_raw_simple_hadamard"}
         ("a10", "a40", "a4000", "rtx3090"),
         ("rtx4090", "l4", "l40s"),
         ("h200", "h20"),
+        ("mi250", "mi210"),
+        ("mi300x", "mi325x"),
+        ("rx7900xt", "w7900"),
     ],
     ids="-".join,
 )
@@ -363,8 +371,9 @@ def test_chips_of_one_architecture_have_the_same_kernels_and_conditions(
     chips: tuple[str, ...], release: str, database: Database
 ) -> None:
     """But for what was reported of one of them, which stands in advisories."""
-    first, *others = [matrix(database, f"nvidia-{chip}@{release}") for chip in chips]
-    assert len({database.vendors["nvidia"].chips[chip]["arch"] for chip in chips}) == 1
+    vendor = "amd" if chips[0] in CHIPS["amd"] else "nvidia"
+    first, *others = [matrix(database, f"{vendor}-{chip}@{release}") for chip in chips]
+    assert len({database.vendors[vendor].chips[chip]["arch"] for chip in chips}) == 1
     for other in others:
         assert set(other.entries) == set(first.entries)
         for op in {*first.conditions, *other.conditions} - OWN:
