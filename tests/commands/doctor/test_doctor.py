@@ -195,6 +195,18 @@ TRAPS: dict[str, tuple[Builder, str, tuple[str, str, str]]] = {
     "a chip in no list": (
         lambda made: ascend(made, "910Z7"), "ascend-910b", ("chip", "unknown", "Ascend910Z7"),
     ),
+    "a card with a letter behind its number": (
+        lambda made: nvidia(made, name="NVIDIA L40S").torch("2.13.0", cuda="13.0"), "nvidia-l4",
+        ("chip", "error", "L40S"),
+    ),
+    "a card of a brand": (
+        lambda made: nvidia(made, name="NVIDIA RTX A4000").torch("2.13.0", cuda="13.0"),
+        "nvidia-a40", ("chip", "error", "A4000"),
+    ),
+    "a card with an older name": (
+        lambda made: nvidia(made, name="Tesla V100-SXM2-16GB").torch("2.13.0", cuda="13.0"),
+        "nvidia-t4", ("chip", "error", "V100"),
+    ),
     "no Windows": (
         lambda made: ascend(made.of(system="Windows", machine="AMD64", libc="")), "ascend-910b",
         ("operating-system", "error", "Windows"),
