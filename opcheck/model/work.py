@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, EmulationRequest
+from opcheck.model.fusing import FuseRun, FuseSpec
 from opcheck.model.limits import Profile
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import ModelSpec
@@ -144,6 +145,8 @@ class GraphRequest(Struct, frozen=True):
     """The file to write it to."""
     rules: tuple[str, ...] = ()
     """Folders of the user's own rules."""
+    fuse: FuseSpec | None = None
+    """What to fuse calls into, instead of replacing any; None: nothing."""
 
 
 class GraphRun(Struct, frozen=True):
@@ -151,6 +154,8 @@ class GraphRun(Struct, frozen=True):
 
     left: Mapping[str, str]
     """Overload that was to be replaced -> why some call of it stays."""
+    fused: FuseRun | None = None
+    """What was fused, where that was asked for."""
 
 
 Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest | ScriptRequest

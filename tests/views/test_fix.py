@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
+from tests.views.betters import BETTERS
 from tests.views.fixes import FIXES
 from tests.views.test_formats import LISTING, PAGES
 from tests.views.test_json import schema
@@ -46,3 +47,28 @@ def test_fixes_follow_the_schema(sample: str) -> None:
 def test_the_schema_shares_its_parts_with_that_of_reports() -> None:
     shared, own = schema()["$defs"], schema("fix")["$defs"]
     assert own == {name: shared[name] for name in own}
+
+
+@pytest.mark.parametrize("sample", BETTERS)
+@pytest.mark.parametrize("name", LISTING)
+def test_standard_answers_of_fused_calls(name: str, sample: str) -> None:
+    text = command_view("fix", name).render(BETTERS[sample])
+    snapshots.check(f"{name}/fix/better-{sample}.txt", text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_of_fused_calls(page: str) -> None:
+    snapshots.check(
+        f"text/fix/better-written-{page}.txt",
+        command_view("fix", "text").render(BETTERS["written"], PAGES[page]),
+    )
+
+
+@pytest.mark.parametrize("sample", BETTERS)
+def test_fused_calls_follow_the_schema(sample: str) -> None:
+    found = schema("better")
+    Draft202012Validator.check_schema(found)
+    Draft202012Validator(found).validate(
+        json.loads(command_view("fix", "json").render(BETTERS[sample]))
+    )
+    assert found["$defs"] == {name: schema()["$defs"][name] for name in found["$defs"]}

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from opcheck.commands.fix.better import better
 from opcheck.commands.fix.custom import custom
 from opcheck.commands.fix.diff import diff
 from opcheck.commands.fix.files import require_folder, require_output_path
+from opcheck.commands.fix.fused import Better
 from opcheck.commands.fix.graph import graph
 from opcheck.commands.fix.shim import shim
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
@@ -22,12 +24,7 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
         UsageError: not exactly one target, a file that is in the way, or what a scan refuses.
         SourceError, TraceError, EmulationError, DatabaseError: as scan and emulate do.
     """
-    if len(request.scan.targets) != 1:
-        raise UsageError(
-            Sentence(
-                "want one target to fix a model for, got {count}", count=len(request.scan.targets)
-            )
-        )
+    _require_one_target(request)
     if request.kind is FixKind.CUSTOM:
         if request.path:
             require_folder(Path(request.path), write=request.write)
@@ -41,6 +38,31 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
 
     with loaded_once():  # the scan and each run of the proof have a process of their own
         return carry_out(request, database, progress, output)
+
+
+def fuse(request: FixRequest, progress: Progress = silent, output: Progress = silent) -> Better:
+    """Fuse calls of a model into kernels that its one target has.
+
+    Raises:
+        UsageError: not exactly one target, a file that is in the way, or what a scan refuses.
+        SourceError, TraceError, DatabaseError: as scan does.
+    """
+    _require_one_target(request)
+    require_output_path(request)
+    database = open_database(request.scan.databases)
+    from opcheck.sandbox.parent.preloaded import loaded_once
+
+    with loaded_once():
+        return better(request, database, progress, output)
+
+
+def _require_one_target(request: FixRequest) -> None:
+    if len(request.scan.targets) != 1:
+        raise UsageError(
+            Sentence(
+                "want one target to fix a model for, got {count}", count=len(request.scan.targets)
+            )
+        )
 
 
 _KINDS: Mapping[FixKind, Callable[[FixRequest, Database, Progress, Progress], Fix]] = {

@@ -44,6 +44,15 @@ GraphFile = Annotated[
         show_default="none",
     ),
 ]
+Better = Annotated[
+    bool,
+    typer.Option(
+        "--better",
+        help="Fuse calls into kernels that the vendor has for them, mending none: with --graph, in "
+        "that file; by itself, only tell what it would bring.",
+        show_default="no",
+    ),
+]
 Helpers = Annotated[
     str | None,
     typer.Option(
@@ -86,7 +95,7 @@ Toolchain = Annotated[
 
 
 def _kind_and_place(
-    shim: str | None, diff: bool, graph: str | None, custom: str | None
+    shim: str | None, diff: bool, graph: str | None, custom: str | None, better: bool
 ) -> tuple[FixKind, str]:
     """What to write, and where; of a custom operator, its name."""
     asked = {
@@ -98,11 +107,20 @@ def _kind_and_place(
     given = [(kind, path) for kind, path in asked.items() if path is not None]
     names = ", ".join(f"--{kind}" for kind, _ in given)
     hint = Sentence("give one of --shim FILE, --diff, --graph FILE and --custom-op NAME")
+    if better and not given:
+        return FixKind.GRAPH, ""
     if not given:
         raise UsageError(Sentence("nothing to write was asked for"), hint)
     if len(given) > 1:
         raise UsageError(
             Sentence("{list} at once: each changes the model by itself", list=names), hint
+        )
+    if better and given[0][0] is not FixKind.GRAPH:
+        raise UsageError(
+            Sentence(
+                "--better fuses calls of an exported program, and {list} changes none", list=names
+            ),
+            Sentence("give --better with --graph FILE, or by itself"),
         )
     return given[0]
 
@@ -165,6 +183,7 @@ def fix(
     diff: Diff = False,
     helpers: Helpers = None,
     graph: GraphFile = None,
+    better: Better = False,
     custom_op: CustomOp = None,
     into: Into = None,
     toolchain: Toolchain = None,
@@ -188,7 +207,7 @@ def fix(
 ) -> None:
     from opcheck.commands.fix import answer
 
-    kind, path = _kind_and_place(shim, diff, graph, custom_op)
+    kind, path = _kind_and_place(shim, diff, graph, custom_op, better)
     if kind is not FixKind.CUSTOM and (into or toolchain):
         raise UsageError(
             Sentence("--into and --toolchain go with --custom-op"), Sentence("leave them out")
@@ -208,6 +227,11 @@ def fix(
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
         custom_op or "", toolchain or "", helpers or "",
     )  # fmt: skip
+    if better:
+        with Progress() as progress:
+            fused = answer.fuse(request, progress, forward_output if verbose else discard_output)
+        out.write(view.render(fused, out.page(Detail(verbose))))
+        raise typer.Exit(ExitCode.PASS if fused.holds else ExitCode.GATE)
     with Progress() as progress:
         found = answer.fix(request, progress, forward_output if verbose else discard_output)
     if kind is FixKind.DIFF and not write and (output is not None or format == "text"):

@@ -34,12 +34,8 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
     from opcheck.sandbox.parent import run
 
     scan, final = request.scan, Path(request.path)
-    if final.suffix != SUFFIX:
-        message = Sentence(
-            "--graph writes a program of torch.export, and {text} is not named like one", text=final
-        )
-        raise UsageError(message, Sentence("give it a name that ends in {suffix}", suffix=SUFFIX))
-    _require_one_program(scan)
+    require_suffix(final)
+    require_one_program(scan)
     report = plan(scan, progress, output)
     chosen = choose(report, request.allow)
     if not chosen.ways:
@@ -71,7 +67,20 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
     )  # fmt: skip
 
 
-def _require_one_program(scan: ScanRequest) -> None:
+def require_suffix(final: Path) -> None:
+    """Refuse a name that no program has.
+
+    Raises:
+        UsageError: it ends in something else.
+    """
+    if final.suffix != SUFFIX:
+        message = Sentence(
+            "--graph writes a program of torch.export, and {text} is not named like one", text=final
+        )
+        raise UsageError(message, Sentence("give it a name that ends in {suffix}", suffix=SUFFIX))
+
+
+def require_one_program(scan: ScanRequest) -> None:
     """Refuse what no program can do: to be trained, or to be called in ways that it has not.
 
     Raises:

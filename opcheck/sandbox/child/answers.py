@@ -17,6 +17,7 @@ from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.fusing import FuseSpec
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
 from opcheck.model.script import ScriptRequest, ScriptRun
@@ -34,6 +35,7 @@ from opcheck.model.work import (
 from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
+from opcheck.sandbox.child.fused_model import write_fused
 from opcheck.sandbox.child.late_imports import leave_compiler_out, load_for_runs
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.older_torch import Hidden
@@ -93,6 +95,8 @@ def answers(
             yield replace(found, files=own_files())
         case HostRequest():
             yield on_the_host(loaded(weights=True), request, process)
+        case GraphRequest(fuse=FuseSpec() as spec):
+            yield write_fused(request, spec, process, lambda: loaded(weights=True))
         case GraphRequest():
             yield write_graph(request, process, lambda: loaded(weights=True))
 

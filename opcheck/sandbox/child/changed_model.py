@@ -34,14 +34,14 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.graph import rewritten
 
-    program, guards = _program(request, process, load)
+    program, guards = program_of(request, process, load)
     process.begin("trace", "replacing calls in the exported program")
     try:
         found = rewritten(program, request.replacements, extra_rules(request.rules))
     except (OpcheckError, MemoryError):
         raise
     except Exception as error:
-        what = _brief(error)
+        what = brief(error)
         raise TraceError(
             Sentence(
                 "{text}: torch cannot trace the changed program: {text_why}",
@@ -55,7 +55,7 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
     return GraphRun(found.left)
 
 
-def _program(
+def program_of(
     request: GraphRequest, process: Process, load: Callable[[], Loaded]
 ) -> tuple[Any, list[str]]:
     """The source as an exported program, and its conditions on inputs."""
@@ -85,14 +85,15 @@ def _program(
             Sentence(
                 "{text}: torch.export cannot export the model: {text_why}",
                 text=request.model.source,
-                text_why=_brief(error),
+                text_why=brief(error),
             ),
             Sentence("use --shim, or --diff for a Python file"),
         ) from error
     return program, getattr(program, "_guards_code", [])
 
 
-def _brief(error: Exception) -> str:
+def brief(error: Exception) -> str:
+    """The first line of an error."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 

@@ -59,7 +59,7 @@ def _write_not_called(canvas: Canvas, modules: Sequence[str]) -> None:
         write_heading(canvas, words.NOT_CALLED, plural(len(modules), "module"), "")
         canvas.flow(listed(modules), 2)
         return
-    patterns = _patterns(modules)
+    patterns = module_patterns(modules)
     more = words.more(len(patterns) - PATTERNS, "pattern") if len(patterns) > PATTERNS else ""
     about = split(with_sign(plural(len(modules), "module"), ":"), "dim")
     canvas.blank()
@@ -136,7 +136,7 @@ def write_footer(canvas: Canvas, report: Report) -> None:
     canvas.flow(split(chained(about, f" {dot} "), "dim"))
 
 
-def _patterns(modules: Sequence[str]) -> Sequence[str]:
+def module_patterns(modules: Sequence[str]) -> Sequence[str]:
     """Modules with layer numbers as ``*``, the most first: ``heads.*.conv (14)``."""
     counts = Counter(re.sub(r"(?<![^.])\d+(?![^.])", "*", module) for module in modules)
     ordered = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.fused_page import WROTE, fused_text
 from opcheck.commands.fix.values import Fix, FixKind, Left
 from opcheck.lang.sentence import Sentence, in_brackets, verbatim
 from opcheck.lang.speech import tell
@@ -13,7 +15,6 @@ from opcheck.views.terminal.head import mark
 from opcheck.views.terminal.notation import plural
 from opcheck.views.terminal.sections import write_heading
 
-WROTE = "wrote"
 FOLLOWED = ("Followed", "overload, and what it is computed by now")
 AT = "at"
 WRITTEN_FOR = ("Written for", "overload that the target does not run, and where it is called")
@@ -123,8 +124,10 @@ def _compared(found: Compared) -> Sentence:
     )
 
 
-def render(found: Fix, page: Page = PLAIN) -> str:
+def render(found: Fix | Better, page: Page = PLAIN) -> str:
     """The whole answer as text."""
+    if isinstance(found, Better):
+        return fused_text(found, page)
     canvas = Canvas(page)
     sign = mark(_sign(found), canvas.marks)
     verdict = phrase(

@@ -1,0 +1,1 @@
+"""Calls of a traced model fused into one kernel that the vendor brings, with their proof."""
