@@ -108,8 +108,9 @@ class Plans:
             if all(finding.verdict.on_device for finding in report.findings):
                 yield Pair(name, calls)
                 continue
-            plans = planner.plan(matrix, self._database.remedies(matrix.target))
-            plans = structural.added(plans, matrix)
+            with recorder.registered():
+                plans = planner.plan(matrix, self._database.remedies(matrix.target))
+                plans = structural.added(plans, matrix)
             report = planned(report, trace, plans)
             assert report.plan is not None
             met = blockers(trace, Walk(trace.nodes, matrix, trace.torch_version))
