@@ -34,7 +34,6 @@ from opcheck.rewrite.structural.line_proof import Prover
 from opcheck.rewrite.structural.suggest import Structural
 from opcheck.source.user_code import lines_of
 
-
 LARGEST = 1 << 16
 """Elements of a call beyond which a fix is not measured here: the rule's tests have done that."""
 

@@ -53,9 +53,7 @@ class BatchNormByMeans(Rule):
     tolerance = 512.0
     replaces = ("aten::native_batch_norm",)
     summary = "Take means of the batch, of the numbers and of their squares"
-    references: ClassVar[tuple[str, ...]] = (
-        f"{SOURCES}/aten/src/ATen/native/Normalization.cpp",
-    )
+    references: ClassVar[tuple[str, ...]] = (f"{SOURCES}/aten/src/ATen/native/Normalization.cpp",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(native_batch_norm)
 
     def refuses(self, call: Call) -> str:
