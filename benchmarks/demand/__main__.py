@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.demand.models import entries, targets
 from benchmarks.demand.page import page
 from benchmarks.demand.plans import Met, Pair
+from benchmarks.demand.proofs import stored as proved
 from benchmarks.demand.traces import Traces, slug
 from benchmarks.measure import ROOT
 from opcheck.db.store import Database
@@ -69,7 +70,8 @@ def main() -> None:
         arguments = (str(options.folder), kind, str(len(wanted)))
         command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
         subprocess.run(command, check=True, cwd=ROOT)
-    text = page(stored(options.folder), len(entries(options.folder)))
+    proofs = proved(options.folder)
+    text = page(stored(options.folder), len(entries(options.folder)), proofs)
     PAGE.write_text(text, "utf-8", newline="\n")
 
 

@@ -24,6 +24,7 @@ from opcheck.lang.speech import tell
 from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Verdict
 
 TARGETS = (
     "ascend-310b@26.1.0", "ascend-310b@5.0.0", "ascend-910b@26.1.0", "ascend-950@26.1.0",
@@ -94,7 +95,7 @@ def made(folder: Path, count: int, found: Mapping[str, Sequence[Pair]]) -> Itera
 
 def is_blocked(pair: Pair) -> bool:
     """Whether something on it is unsupported or unknown."""
-    return any(met.verdict in ("unsupported", "unknown") for met in pair.met)
+    return any(Verdict(met.verdict).blocks for met in pair.met)
 
 
 def stored(folder: Path) -> Mapping[str, tuple[Proved, ...]]:
