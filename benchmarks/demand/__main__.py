@@ -25,13 +25,15 @@ TYPES = ("npu", "mlu", "musa", "cuda", "mps", "xpu", "xla")
 
 
 def stored(folder: Path) -> Mapping[str, tuple[Pair, ...]]:
-    """Model and mode -> its pairs, of those that were planned for every type."""
+    """Model and mode -> its pairs, on the targets of those types that it was planned for."""
     names = {slug(entry): entry.name for entry in entries(folder)}
     files = {kind: {f.stem: f for f in (folder / "plans" / kind).glob("*.json")} for kind in TYPES}
-    whole = set.intersection(*(set(found) for found in files.values())) & names.keys()
+    known = set().union(*files.values()) & names.keys()
     return {
-        names[stem]: tuple(pair for kind in TYPES for pair in _read(files[kind][stem]))
-        for stem in sorted(whole)
+        names[stem]: tuple(
+            pair for kind in TYPES if stem in files[kind] for pair in _read(files[kind][stem])
+        )
+        for stem in sorted(known)
     }
 
 

@@ -19,7 +19,8 @@ What keeps models off devices, the most frequent first, and which of it has a fi
 in a forward and {trained} in a training step, drawn from the {named} that
 `benchmarks/demand/models.py` names, on {targets} targets: every one of the database at its newest
 and its oldest release. Written by `make demand FOLDER=demand`, which goes on where it was ended. A
-*pair* is one model in one mode on one target.
+*pair* is one model in one mode on one target; a run that was ended early has models without pairs
+on the targets of some device types.
 
 A pair is *blocked* where a call is unsupported there, or nobody has said, and *slowed* where a call
 runs on the host or outside of the compiled graph. A fix is what `opcheck plan` suggests in tiers 1
