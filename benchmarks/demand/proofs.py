@@ -33,6 +33,9 @@ TARGETS = (
 """Devices that can be emulated: those whose kernels stand at PrivateUse1."""
 
 
+_BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
+
+
 @dataclass(frozen=True, slots=True)
 class Proved:
     """What became of one pair that was blocked."""
@@ -95,7 +98,7 @@ def made(folder: Path, count: int, found: Mapping[str, Sequence[Pair]]) -> Itera
 
 def is_blocked(pair: Pair) -> bool:
     """Whether something on it is unsupported or unknown."""
-    return any(Verdict(met.verdict).blocks for met in pair.met)
+    return any(Verdict(met.verdict) in _BLOCKS for met in pair.met)
 
 
 def stored(folder: Path) -> Mapping[str, tuple[Proved, ...]]:
