@@ -56,9 +56,9 @@ def _fused(program: object, guards: list[str], request: GraphRequest, spec: Fuse
     found = fused(program, fusions, spec.chip)  # type: ignore[arg-type]
     if not found.sites:
         return FuseRun((), found.left, None, calls=calls, moved=moved)
-    check = before.compared(found.program, found.sites)
-    found.program._guards_code = guards  # private, checked on 2.13.0; no older torch reads it
-    torch.export.save(found.program, request.path)
+    made, check = before.compared(found)
+    made._guards_code = guards  # private, checked on 2.13.0; no older torch reads it
+    torch.export.save(made, request.path)
     operators = [one for fusion in _used(found.sites) for one in fusion.operators]
     return FuseRun(
         tuple(_told(found.sites)), found.left, check,
