@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _OPEN = Sentence("its kernel is called by a size that the program leaves open")
 
 
+FUSED = "opcheck_fused"
+"""Mark of calls that came in the place of others."""
 _ONCE = "opcheck_of_weights"
 """Mark of calls that depend on parameters alone."""
 
@@ -53,20 +55,27 @@ class FusedProgram(Struct, frozen=True):
     """Calls that depend on parameters alone, in their order: they can be done once."""
 
 
-def fused(program: "ExportedProgram", fusions: Sequence[Fusion], chip: str) -> FusedProgram:
+def fused(
+    program: "ExportedProgram",
+    fusions: Sequence[Fusion],
+    chip: str,
+    modules: Collection[str] | None = None,
+) -> FusedProgram:
     """Fuse calls of a program, wherever that moves fewer bytes.
 
     Args:
         program: is changed itself.
         fusions: what the target has kernels for, those to prefer first; their operators are known.
         chip: of the target.
+        modules: paths of those whose own calls may be fused; None: all.
     """
     graph, signature = program.graph_module.graph, program.graph_signature
     sites: list[Site] = []
     left: list[LeftCalls] = []
     for fusion in fusions:
         for match in list(matches(fusion, graph)):
-            made = _refusal(fusion, match, chip, graph) or _fused(program, fusion, match)
+            reason = _elsewhere(match, modules) or _refusal(fusion, match, chip, graph)
+            made = reason or _fused(program, fusion, match)
             if isinstance(made, Site):
                 sites.append(made)
                 signature.replace_all_uses(match.output.name, made.output)
@@ -77,6 +86,13 @@ def fused(program: "ExportedProgram", fusions: Sequence[Fusion], chip: str) -> F
     changed = program._update(program.graph_module, signature)
     constant = [node for node in graph.nodes if _ONCE in node.meta]
     return FusedProgram(changed, tuple(sites), tuple(left), tuple(constant))
+
+
+def _elsewhere(match: Match, modules: Collection[str] | None) -> str:
+    """Why calls are not asked for; "" where they are."""
+    if modules is None or module_of(match.output) in modules:
+        return ""
+    return Sentence("it is not the whole forward of a class in your files; use --graph")
 
 
 def _refusal(fusion: Fusion, match: Match, chip: str, graph: Graph) -> str:
@@ -134,6 +150,8 @@ def _fused(program: "ExportedProgram", fusion: Fusion, match: Match) -> Site | S
         for node in reversed(made):
             graph.erase_node(node)
         return reason
+    for node in made:
+        node.meta[FUSED] = True
     for node in once:
         node.meta[_ONCE] = True
     output.replace_all_uses_with(result, propagate_meta=False)

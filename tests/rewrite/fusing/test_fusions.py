@@ -117,7 +117,7 @@ class Gated(nn.Module):
         self.gate, self.value = nn.Linear(32, 16, bias=bias), nn.Linear(32, 16, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        found = nn.functional.silu(self.gate(x)) * self.value(x)
+        found: Tensor = nn.functional.silu(self.gate(x)) * self.value(x)
         return found @ self.value.weight
 
 

@@ -115,8 +115,13 @@ def _side_by_side(
     return functional.linear(x, torch.cat((gate_weight, value_weight)), bias)
 
 
-def _by_npu(**given: Tensor) -> Tensor:
+def _gate_by_npu(**given: Tensor) -> Tensor:
     x = _side_by_side(**given)
+    result: Tensor = torch.ops.npu.npu_swiglu(x, -1)
+    return result
+
+
+def _halves_by_npu(x: Tensor) -> Tensor:
     result: Tensor = torch.ops.npu.npu_swiglu(x, -1)
     return result
 
@@ -132,7 +137,8 @@ class SwiGluOnAscend(_SwiGlu):
     name = "swiglu-npu"
     summary = "Use npu_swiglu"
     kernels = ("npu::npu_swiglu",)
-    replace = staticmethod(_by_npu)
+    replace = staticmethod(_gate_by_npu)
+    in_class = staticmethod(_halves_by_npu)
     operators = (
         VendorOperator(
             "npu::npu_swiglu", "(Tensor self, int dim=-1) -> Tensor", npu_swiglu, "torch_npu"
