@@ -58,6 +58,7 @@ def inputs(fusion: Fusion, dtype: torch.dtype) -> tuple[Tensor, ...]:
         known |= {name: torch.randn(64) for name in ("gate_bias", "value_bias")}
     if fusion.name.startswith("rotary"):
         known["x"] = heads
+    known = {**fusion.example(), **known}
     found = (known[name] for name in AllWays(fusion).names)
     return tuple(t.to(dtype) if t.is_floating_point() else t for t in found)
 
@@ -250,6 +251,18 @@ def test_what_the_kernel_does_not_take_stays(
     places, said = outcome(OneWay(_FUSIONS[name]), name, *given, chip=chip)
     assert places == 0
     assert re.search(reason, said)
+
+
+class Broadcast(nn.Module):
+    """One value for all rows of gates."""
+
+    def forward(self, gate: Tensor, value: Tensor) -> Tensor:
+        return nn.functional.silu(gate) * value
+
+
+def test_gate_and_value_of_two_shapes_stay() -> None:
+    found = outcome(Broadcast(), "swiglu-npu", torch.randn(4, 8), torch.randn(8))
+    assert found == (0, "gate and value are not of one shape")
 
 
 class Filled(nn.Module):
