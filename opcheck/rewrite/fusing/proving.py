@@ -111,7 +111,7 @@ class Before:
         if found.of_weights:
             results = _run(written.graph_module, inputs(written, 0))
             rows += _rows(results, self._results[0], first)
-        name, difference, allowed_here = max(rows, key=_excess)
+        name, difference, allowed_here = max(rows, key=_excess, default=_NONE)
         return written, ModelCheck(
             results=len(self._results[0]),
             draws=len(self._inputs),
@@ -124,6 +124,7 @@ class Before:
 
 _Row = tuple[str, float | None, float]
 """A result, how far it is off, and how far it may be."""
+_NONE: _Row = ("", 0.0, 0.0)
 
 
 def _rows(
@@ -148,13 +149,18 @@ def _difference(one: Tensor, other: Tensor) -> float | None:
     """The largest difference; None where just one side is NaN or infinite."""
     if not one.numel():
         return 0.0
-    a, b = one.double(), other.double()
+    a, b = _real(one), _real(other)
     finite = a.isfinite() & b.isfinite()
     if not torch.equal(
         torch.where(finite, 0, a.nan_to_num(7.0)), torch.where(finite, 0, b.nan_to_num(7.0))
     ):
         return None
     return float(torch.where(finite, a - b, 0).abs().max())
+
+
+def _real(tensor: Tensor) -> Tensor:
+    """Its numbers as float64; of complex ones both parts."""
+    return (torch.view_as_real(tensor) if tensor.is_complex() else tensor).double()
 
 
 def inputs(program: "ExportedProgram", seed: int) -> list[Any]:
@@ -224,7 +230,8 @@ def _run(
 ) -> dict[str, Tensor]:
     """The results of a graph, by their places."""
     fresh = copy.deepcopy(list(given)) if any(map(writes, graph.graph.nodes)) else given
-    with torch.no_grad():
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)  # what the model draws is the same each time
         found = tree_leaves(_Moved(graph, tolerances or {}, seed).run(*fresh))
     tensors = [one for one in found if isinstance(one, Tensor)]
     return {f"result {place}": one for place, one in enumerate(tensors) if one.numel()}

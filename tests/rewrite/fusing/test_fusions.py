@@ -345,6 +345,26 @@ def test_a_program_with_open_sizes_is_fused_and_holds_for_others() -> None:
         torch.testing.assert_close(found.program.module()(x, given[1]), kept)
 
 
+class Draws(nn.Module):
+    """Draws numbers itself, and gives complex ones beside those that are normed."""
+
+    def forward(self, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+        x = x + torch.randn_like(x)
+        scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+        return x * scale * weight, torch.fft.fft(x)
+
+
+def test_numbers_that_a_model_draws_are_the_same_in_all_runs() -> None:
+    fusion = _FUSIONS["rms-norm-npu"]
+    declare([fusion])
+    program = exported(Draws(), (torch.randn(4, 32), torch.randn(32)))
+    before = Before(program)
+    found = fused(program, [fusion], "910b")
+    assert len(found.sites) == 1
+    _, check = before.compared(found)
+    assert (check.results, check.holds) == (2, True)
+
+
 class Wrong(Fusion):
     """A kernel that computes something else."""
 
