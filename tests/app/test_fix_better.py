@@ -408,13 +408,12 @@ def test_a_training_step_and_several_calls_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--better --diff", "--better fuses calls of an exported program"),
         ("--better --custom-op aten::add.Tensor", "--better fuses calls of an exported program"),
         ("--better --shim s.py", "--better fuses calls of an exported program"),
         ("--better --graph other.py", "is not named like one"),
     ],
 )
-def test_better_goes_with_a_graph_alone(options: str, said: str) -> None:
+def test_better_goes_with_a_graph_or_a_diff(options: str, said: str) -> None:
     made = run(*f"fix net.py:gpt -t ascend-910b {options}".split())
     assert made.exit_code == 2
     assert said in made.stderr
