@@ -21,7 +21,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing demand fuzz fuzz-whole
+.PHONY: help setup demo docs check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing demand fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -64,7 +64,11 @@ test: setup
 	$(PYTEST)
 
 # what is left for "slow": real models, whole processes, and any test of half a second or more
-check: setup lint
+check: setup
+	@# types take one processor for half a minute when nothing is known of an earlier run
+	$(MAKE) --jobs 2 lint units
+
+units: setup
 	$(PYTEST) -m "not slow"
 
 test-whole: setup

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from opcheck.commands.emulate import answer as emulate_answer
 from opcheck.commands.explain import answer as explain_answer
@@ -77,6 +78,49 @@ def test_a_saved_graph_is_settled_without_torch_as_a_run_settles_it(saved: Path)
     assert all(t["kernels"] for t in run["targets"])
 
 
+class _Heads(torch.nn.Module):
+    """What most classifiers and language models end with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = torch.nn.Embedding(50, 16)
+        self.drop = torch.nn.Dropout()
+        self.words = torch.nn.Linear(16, 50, bias=False)
+        self.pool = torch.nn.AdaptiveAvgPool2d(1)
+        self.label = torch.nn.Linear(3, 5)
+
+    def forward(self, ids: torch.Tensor, image: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.words(self.drop(self.rows(ids))), self.label(self.pool(image).flatten(1))
+
+
+def _coded(target: Any) -> set[tuple[str, str, str, int]]:
+    return {
+        (one["op"], one["verdict"], one["reason"]["code"], one["count"])
+        for one in target["findings"]
+    }
+
+
+@pytest.mark.since("2.13")
+@pytest.mark.slow
+def test_what_arguments_decide_is_answered_without_torch_as_with_it(tmp_path: Path) -> None:
+    targets = ("nvidia-h100", "amd-mi300x", "apple-mps", "intel-max")
+    inputs = (torch.zeros(2, 7, dtype=torch.int64), torch.zeros(2, 3, 8, 8))
+    saved = export(tmp_path / "heads.pt2", _Heads().eval(), inputs)
+    command = [sys.executable, "-c", _WITHOUT_TORCH, str(saved), *targets]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded, text = json.loads(done.stdout)
+    assert not loaded
+    run = json.loads(report_view("json").render(_scanned(saved, exact=True, targets=targets)))
+    for found, wanted in zip(json.loads(text)["targets"], run["targets"], strict=True):
+        codes = {
+            (f["op"], f["verdict"], f["reason"]["code"], f["count"]) for f in wanted["findings"]
+        }
+        assert {
+            (f["op"], f["verdict"], f["reason"]["code"], f["count"]) for f in found["findings"]
+        } == codes
+        assert ("aten::dropout", "decomposed", "no-device-work", 1) in codes
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("saved", ["conv"], indirect=True)
 def test_a_saved_graph_that_tables_leave_open_is_run_and_the_report_says_so(saved: Path) -> None:
@@ -85,8 +129,8 @@ def test_a_saved_graph_that_tables_leave_open_is_run_and_the_report_says_so(save
     assert in_chinese(notes) == ["已加载 torch：仅凭表格无法判定所存图中的每次调用"]
 
 
-def _scanned(path: Path, *, exact: bool) -> Report:
-    specs = tuple(map(TargetSpec.parse, TARGETS))
+def _scanned(path: Path, *, exact: bool, targets: tuple[str, ...] = TARGETS) -> Report:
+    specs = tuple(map(TargetSpec.parse, targets))
     return scan_answer.scan(ScanRequest(ModelSpec(str(path)), specs, exact))
 
 

@@ -138,7 +138,7 @@ def test_without_a_device_nothing_is_loaded(run_anew: Run) -> None:
         (
             ["--opcheck-device=ascend-910z"],
             "ERROR: opcheck: unknown target 'ascend-910z'\n"
-            "did you mean ascend-910c or ascend-910b or ascend-910a?",
+            "did you mean ascend-910b or ascend-910c or ascend-910a?",
         ),
         (
             ["--opcheck-strict"],

@@ -35,6 +35,10 @@ from opcheck.rewrite.structural.suggest import Structural
 from opcheck.source.user_code import lines_of
 
 
+LARGEST = 1 << 16
+"""Elements of a call beyond which a fix is not measured here: the rule's tests have done that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Met:
     """One thing that keeps calls of a model off one target."""
@@ -95,7 +99,7 @@ class Plans:
     def _of_trace(
         self, trace: Trace, matrices: Sequence[SupportMatrix], recorder: Recorder
     ) -> Iterator[Pair]:
-        planner = Planner(trace, recorder, tried=self._tried)
+        planner = Planner(trace, recorder, tried=self._tried, largest=LARGEST)
         structural = Structural(trace, Prover(recorder), _text)
         for matrix in matrices:
             report = resolve(trace, matrix)

@@ -37,6 +37,7 @@ class Traces:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        self._last: tuple[str, Mapping[str, Any]] = ("", {})
 
     def path(self, entry: Entry) -> Path:
         """The file of an entry."""
@@ -80,16 +81,18 @@ class Traces:
     def read(self, entry: Entry, device_type: str) -> tuple[WorkResult, ...]:
         """What was traced for a device type."""
         kept = self._kept(entry)["results"]
-        shares = entry.spec.step is None and device_type in SHARING
-        text = json.dumps(kept.get(SHARED if shares else device_type, []))
-        if shares:
-            text = text.replace(f'"{SHARED}"', f'"{device_type}"')
+        found = kept.get(device_type, [])
+        if entry.spec.step is None and device_type in SHARING:
+            text = json.dumps(kept.get(SHARED, []))
+            found = json.loads(text.replace(f'"{SHARED}"', f'"{device_type}"'))
         results = Results()
-        return tuple(results.read(one) for one in json.loads(text))
+        return tuple(results.read(one) for one in found)
 
     def _kept(self, entry: Entry) -> Mapping[str, Any]:
-        kept: Mapping[str, Any] = json.loads(zlib.decompress(self.path(entry).read_bytes()))
-        return kept
+        """What a file has; that of the last one asked for is at hand."""
+        if self._last[0] != entry.name:
+            self._last = entry.name, json.loads(zlib.decompress(self.path(entry).read_bytes()))
+        return self._last[1]
 
 
 def slug(entry: Entry) -> str:

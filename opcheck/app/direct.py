@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.app.language import TranslatedHelp, with_language
 from opcheck.app.output import Output
+from opcheck.app.target_names import settle
 
 
 class _Direct:
@@ -35,6 +36,11 @@ class DirectCommand(TranslatedHelp, TyperCommand):
     def get_help_option(self, ctx: Any) -> Any:
         """Give ``--help``, which writes as every answer is written."""
         return _writing_whole(super().get_help_option(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, on the targets that were meant."""
+        settle(ctx.params)
+        return super().invoke(ctx)
 
 
 class DirectGroup(TranslatedHelp, TyperGroup):

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from opcheck.db.releases import Meaning
 from opcheck.db.store import Database
-from opcheck.db.vendor import Vendor
-from opcheck.db.versions import completed
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.target import Target, TargetSpec, target_name
@@ -27,7 +26,24 @@ def select(database: Database, specs: Sequence[TargetSpec]) -> tuple[Target, ...
 
 def names_groups(database: Database, specs: Sequence[TargetSpec]) -> bool:
     """Whether the user left it to the database which targets there are, and in which order."""
-    return not specs or not {spec.name for spec in specs} <= set(database.names())
+    return not specs or any(_is_group(database, spec) for spec in specs)
+
+
+def meaning(database: Database, spec: TargetSpec) -> Meaning | None:
+    """What a target's name is taken for; None where it names several, or none that is known."""
+    if _is_group(database, spec):
+        return None
+    try:
+        return database.meaning(spec)
+    except UsageError:
+        return None
+
+
+def _is_group(database: Database, spec: TargetSpec) -> bool:
+    """Whether a name stands for all of a vendor's targets, or for all there are."""
+    return spec.name == EVERY or (
+        spec.name in database.vendors and spec.name not in database.names()
+    )
 
 
 def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
@@ -42,14 +58,20 @@ def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
                 Sentence("each vendor names its own: give VENDOR@SDK instead"),
             )
         return database.targets()
-    if spec.name in database.names() or spec.name not in database.vendors:
+    if not _is_group(database, spec):
         return (database.resolve(spec),)
-    vendor = database.vendors[spec.name]
-    chips = [chip for chip in vendor.chips if not spec.sdk or _knows(vendor, chip, spec.sdk)]
-    names = sorted(target_name(spec.name, chip) for chip in chips or vendor.chips)
-    return tuple(database.resolve(replace(spec, name=name)) for name in names)
+    named = [
+        replace(spec, name=target_name(spec.name, chip))
+        for chip in sorted(database.vendors[spec.name].chips)
+    ]
+    known = [one for one in named if not spec.sdk or _knows(database, one)]
+    return tuple(map(database.resolve, known or named))
 
 
-def _knows(vendor: Vendor, chip: str, release: str) -> bool:
-    releases = vendor.releases(chip)
-    return completed(release, releases) in releases
+def _knows(database: Database, spec: TargetSpec) -> bool:
+    """Whether a chip has a release, by its own number or by its toolkit's."""
+    try:
+        database.resolve(spec)
+    except UsageError:
+        return False
+    return True

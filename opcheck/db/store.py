@@ -10,19 +10,23 @@ from msgspec.structs import replace
 
 from opcheck.db.by_hand import advice, deterministic, libraries
 from opcheck.db.by_hand import overlays as overlay
+from opcheck.db.by_hand.additions import Additions
 from opcheck.db.by_hand.advice import size_rules
-from opcheck.db.by_hand.overlays import Addition, added, statements
+from opcheck.db.by_hand.overlays import Addition, statements
 from opcheck.db.compilers import compilers_of
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
+from opcheck.db.files.index import cache_folder
 from opcheck.db.files.kept import Kept
 from opcheck.db.files.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
+from opcheck.db.naming import Names
+from opcheck.db.releases import Meaning, Pair, paired, pairs, release_named
 from opcheck.db.schema.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.triton import triton_of
 from opcheck.db.vendor import Place, Vendor, read_file
-from opcheck.db.versions import completed, major_minor, version_key
+from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
@@ -54,9 +58,7 @@ class Database:
     overlays: tuple[Layer, ...] = ()
     """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
-    _by_vendor: dict[str, Sequence[Addition]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _added_to: dict[str, Additions] = field(default_factory=dict, repr=False, compare=False)
     _chosen: dict[tuple[Path, str, str], Registered] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -81,7 +83,7 @@ class Database:
         added = (*(() if root else layers.installed()), *layers.given(overlays))
         for layer in added:
             overlay.require_something(layer)
-        made = cls(found, document.cache_folder() if cached else None, added)
+        made = cls(found, cache_folder() if cached else None, added)
         return made if root or added else _OWN.while_unchanged(found, made)
 
     @property
@@ -110,11 +112,11 @@ class Database:
         """What advisories and overlays add to releases, in the order in which they hold."""
         return tuple(self._added())
 
-    def _additions_of(self, vendor: str) -> Sequence[Addition]:
+    def _additions_of(self, vendor: str) -> Additions:
         """Those of one vendor, without a look at the advisories of another one alone."""
-        if vendor not in self._by_vendor:
-            self._by_vendor[vendor] = [one for one in self._added(vendor) if one.vendor == vendor]
-        return self._by_vendor[vendor]
+        if vendor not in self._added_to:
+            self._added_to[vendor] = Additions(vendor, self._added(vendor))
+        return self._added_to[vendor]
 
     def _added(self, only: str | None = None) -> Iterator[Addition]:
         for layer, stated, shared in self._of_several:
@@ -166,34 +168,35 @@ class Database:
     def resolve(self, spec: TargetSpec) -> Target:
         """The target that ``spec`` names; its newest release and torch where it names none."""
         vendor, chip = self._chip(spec.name)
-        releases = vendor.releases(chip)
-        if not releases:
-            raise DatabaseError(
-                Sentence("no release of {target} in {text}", target=spec.name, text=self.root)
-            )
-        release = completed(spec.sdk, releases) if spec.sdk else releases[-1]
-        if release not in releases:
-            known = ", ".join(reversed(releases))
-            raise UsageError(
-                Sentence(
-                    "unknown release {text} of {target}", text=repr(release), target=spec.name
-                ),
-                Sentence("known: {text}", text=known),
-            )
-        torch = major_minor(spec.torch) if spec.torch else vendor.served(release)[-1]
-        if torch not in vendor.listed(release):
-            known = ", ".join(reversed(vendor.listed(release)))
-            raise UsageError(
-                Sentence(
-                    "{target}@{release} does not serve torch {version}",
-                    target=spec.name,
-                    release=release,
-                    version=spec.torch,
-                ),
-                Sentence("it serves: {list}", list=known),
-            )
+        spec = self.meaning(spec).spec
+        release, torch = release_named(vendor, chip, spec)
         self._require_told_apart(spec)
         return replace(self._target(vendor, chip, release, torch), libraries=spec.libraries)
+
+    def meaning(self, spec: TargetSpec) -> Meaning:
+        """What ``spec`` is taken for: a target by its own name, and a release by its number."""
+        vendor, chip = self._chip(spec.name)
+        named = replace(spec, name=target_name(vendor.name, chip))
+        if not spec.sdk or spec.sdk in vendor.files:
+            return Meaning(named)
+        found = paired(vendor, chip, self.called.called(vendor.name), self._builds, named)
+        if found is None:
+            return Meaning(named)
+        return Meaning(replace(named, sdk=found.release, torch=found.torch), found)
+
+    @cached_property
+    def called(self) -> Names:
+        """What the chips of the database are called, beside their own names."""
+        return Names(self.vendors, self.root, self.cache)
+
+    def toolkits(self, target: Target) -> Sequence[Pair]:
+        """Versions of toolkits that go with releases of a target, the newest torch first."""
+        vendor = self._vendor(target.vendor)
+        return pairs(vendor, target.chip, self.called.called(vendor.name), self._builds)
+
+    def _builds(self) -> Mapping[str, Sequence[str]]:
+        releases = self.torch_environment().releases
+        return {torch: release.builds for torch, release in releases.items()}
 
     @document.uncollected()
     def matrix(self, target: Target) -> SupportMatrix:
@@ -210,7 +213,7 @@ class Database:
             self._matrices[target] = replace(
                 matrix,
                 advisories=(*matrix.advisories, *told),
-                libraries=self._assumed(target),
+                libraries=self._additions_of(target.vendor).libraries(target),
             )
         return self._matrices[target]
 
@@ -272,7 +275,7 @@ class Database:
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""
         release = self._vendor(target.vendor).release(target.sdk)
-        return added(release, self._additions_of(target.vendor), target)
+        return self._additions_of(target.vendor).to(release, target)
 
     def statements(self, target: Target, op: str) -> "tuple[Statement, ...]":
         """What each layer says of an overload, the last one holds; () where one alone speaks."""
@@ -306,16 +309,6 @@ class Database:
         vendor, chip = self._chip(name)
         releases = vendor.releases(chip)
         return tuple(r for r in releases if self._registers(vendor, chip, r, op))
-
-    def _assumed(self, target: Target) -> Mapping[str, tuple[str, str]]:
-        """The releases of libraries that a target is taken to have, by namespace."""
-        named = dict(target.libraries)
-        found = (addition.library for addition in self._additions_of(target.vendor))
-        return {
-            library.namespace: (library.package, library.of(target))
-            for library in found
-            if library is not None and library.package not in named
-        }
 
     def _require_told_apart(self, spec: TargetSpec) -> None:
         """Refuse a release of a library that would not change anything."""
@@ -374,9 +367,8 @@ class Database:
             for chip in vendor.chips:
                 if target_name(vendor.name, chip) == name:
                     return vendor, chip
-        raise UsageError(
-            Sentence("unknown target {text}", text=repr(name)), _nearest(name, self.names())
-        )
+        owner, chip = self.called.chip(name)
+        return self.vendors[owner], chip
 
     def _target(self, vendor: Vendor, chip: str, release: str, torch: str) -> Target:
         device_type = str(vendor.document.data["device_type"])
@@ -387,14 +379,3 @@ def _edited(path: Path) -> Condition:
     """That what a target's data rests on is not what an importer wrote."""
     text = f"{path.parent.name}/{path.name} was edited: it is not what its importer wrote"
     return Condition("database-edited", Verdict.NATIVE, text, Confidence.HIGH)
-
-
-def _nearest(name: str, known: tuple[str, ...]) -> Sentence:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    return (
-        Sentence("did you mean {text}?", text=" or ".join(near))
-        if near
-        else Sentence("known targets: {list}", list=", ".join(known))
-    )

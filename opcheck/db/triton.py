@@ -8,7 +8,13 @@ from msgspec.structs import replace
 from opcheck.db.reading import Citations, LateMapping
 from opcheck.db.versions import major_minor
 from opcheck.lang.sentence import from_data
-from opcheck.model.launches import SourceBuilder, TritonCompiler, TritonOperation
+from opcheck.model.launches import (
+    Limit,
+    LimitKind,
+    SourceBuilder,
+    TritonCompiler,
+    TritonOperation,
+)
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence, Method
 
@@ -19,6 +25,7 @@ def triton_of(target: Target, said: Mapping[str, Any]) -> TritonCompiler | None:
     for compiler in said["compilers"]:
         if _is_of(compiler, target):
             found = _compiler(compiler, target, said["languages"], cited)
+            found = replace(found, limits=tuple(_limits(target, said["limits"], cited)))
             return _with_memory(found, target, said["shared_memory"], cited)
     return None
 
@@ -36,6 +43,22 @@ def _with_memory(
                 kept_in_shared=cited.all(said["at"], Method.TESTED),
             )
     return found
+
+
+def _limits(
+    target: Target, listed: Iterable[Mapping[str, Any]], cited: Citations
+) -> Iterator[Limit]:
+    """What the target's compiler and its chip ask; of each kind and dtypes all that fit."""
+    for said in listed:
+        if target.vendor in said["vendors"] and _is_for(said, target):
+            yield Limit(
+                kind=LimitKind(said["kind"]),
+                evidence=cited.all(said["at"], Method(said.get("method", Method.REGISTERED))),
+                most=said.get("most", 0),
+                least=tuple(said.get("least", ())),
+                words=frozenset(said.get("words", ())),
+                dtypes=frozenset(said.get("dtypes", ())),
+            )
 
 
 def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | None:

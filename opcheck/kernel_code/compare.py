@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from opcheck.kernel_code.judged import Judged
+from opcheck.kernel_code.limits import beyond
 from opcheck.kernel_code.shared_memory import too_large
 from opcheck.lang.sentence import Sentence
 from opcheck.model.launches import IMPORT, Launch, Operation, TritonCompiler, TritonOperation
@@ -104,6 +105,7 @@ def _refused(launch: Launch, compiler: TritonCompiler, chip: str) -> Iterator[Ju
     for each, known in _looked_up(launch, compiler):
         if known is not None:
             yield from _refused_operation(each, known, launch, compiler.package)
+    yield from beyond(launch, compiler, chip)
 
 
 def _refused_operation(

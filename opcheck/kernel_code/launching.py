@@ -20,8 +20,8 @@ from opcheck.model.launches import ANY_STAGES, KernelCode, Operation
 Listener = Callable[[KernelCode, Mapping[str, Any], tuple[Any, ...]], None]
 """Is told of a launch: the kernel's code, its arguments by parameter, and its grid."""
 
-STAGES = "num_stages"
-"""The option of a launch that is told among its arguments."""
+STAGES, WARPS, CLUSTERS = "num_stages", "num_warps", "num_ctas"
+"""The options of a launch that are told among its arguments."""
 _listening: list[Listener] = []
 _choosing: list[int] = []
 _AT_MOST = 64
@@ -130,7 +130,8 @@ def launched(
     sizes = grid(dict(meta)) if callable(grid) else grid
     sizes = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes,)
     stages = ANY_STAGES if _choosing else meta.get(STAGES, 0)
-    _listening[-1](code_of(function, given), {**given, STAGES: stages}, sizes)
+    options = {STAGES: stages, WARPS: meta.get(WARPS, 0), CLUSTERS: meta.get(CLUSTERS, 0)}
+    _listening[-1](code_of(function, given), {**given, **options}, sizes)
 
 
 def called(code: KernelCode, given: Mapping[str, Any]) -> None:
@@ -174,6 +175,7 @@ def _with(found: KernelCode, other: KernelCode) -> KernelCode:
         found,
         operations=tuple(sorted({*found.operations, *more})),
         dtypes=tuple(sorted({*found.dtypes, *other.dtypes})),
+        calls=tuple(sorted({*found.calls, *other.assembly})),
     )
 
 

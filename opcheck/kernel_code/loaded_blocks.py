@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from opcheck.kernel_code import triton_names as names_of
+from opcheck.kernel_code.shapes import Shape, broadcast, indexed
 from opcheck.kernel_code.triton_names import Function
 from opcheck.model.launches import Block
 
-Shape = tuple[str, ...]
-_ONE = "1"
 _SAME = frozenset({"trans", "reshape"})
 """Functions whose result is the block that they are given."""
 
@@ -127,11 +126,11 @@ class _Reader:
             case ast.UnaryOp(operand=operand):
                 return self._shape(operand)
             case ast.BinOp(left=left, right=right):
-                return _broadcast(self._shape(left), self._shape(right))
+                return broadcast(self._shape(left), self._shape(right))
             case ast.Compare(left=left, comparators=[right]):
-                return _broadcast(self._shape(left), self._shape(right))
+                return broadcast(self._shape(left), self._shape(right))
             case ast.Subscript(value=value, slice=ast.Tuple(elts=indices)):
-                return _indexed(self._shape(value), indices)
+                return indexed(self._shape(value), indices)
             case ast.Call(args=[first, *_]) if self._called(node) == "load":
                 return self._shape(first)
             case ast.Call(args=[_, end]) if self._called(node) == "arange":
@@ -158,28 +157,3 @@ def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
             for each, one in zip(target.elts, value.elts, strict=False):
                 if isinstance(each, ast.Name):
                     yield each.id, one
-
-
-def _broadcast(one: Shape | None, other: Shape | None) -> Shape | None:
-    if one is None or other is None:
-        return None
-    if not one or not other:
-        return one or other
-    if len(one) != len(other):
-        return None
-    return tuple(right if left == _ONE else left for left, right in zip(one, other, strict=True))
-
-
-def _indexed(shape: Shape | None, indices: Iterable[ast.expr]) -> Shape | None:
-    """What ``x[:, None]`` makes of the sizes of ``x``."""
-    if shape is None:
-        return None
-    left, found = list(shape), []
-    for index in indices:
-        if isinstance(index, ast.Constant) and index.value is None:
-            found.append(_ONE)
-        elif isinstance(index, ast.Slice) and left:
-            found.append(left.pop(0))
-        else:
-            return None
-    return (*found, *left)

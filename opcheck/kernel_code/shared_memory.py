@@ -9,15 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from opcheck.kernel_code.judged import Judged
+from opcheck.kernel_code.limits import BYTES
 from opcheck.lang.sentence import Sentence
 from opcheck.model.launches import ANY_STAGES, Block, Launch, TritonCompiler
 from opcheck.model.verdict import Confidence, Verdict
 
 TOO_LARGE = "kernel-blocks-too-large"
-_BYTES = {
-    "bfloat16": 2, "bool": 1, "float16": 2, "float32": 4, "float64": 8, "float8_e4m3fn": 1,
-    "float8_e5m2": 1, "int16": 2, "int32": 4, "int64": 8, "int8": 1, "uint8": 1,
-}  # fmt: skip
 
 
 def too_large(launch: Launch, compiler: TritonCompiler, chip: str) -> Iterator[Judged]:
@@ -27,7 +24,9 @@ def too_large(launch: Launch, compiler: TritonCompiler, chip: str) -> Iterator[J
     stages = launch.stages or compiler.stages
     loops: Counter[int] = Counter()
     for each in launch.kernel.blocks:
-        loops[each.loop] += _size(each, launch)
+        size = _size(each, launch)
+        # without overlap a block may take the place of the one before
+        loops[each.loop] = loops[each.loop] + size if stages > 1 else max(loops[each.loop], size)
     needed = max(stages - 1, 1) * max(loops.values(), default=0)
     if not compiler.shared_memory or needed <= compiler.shared_memory:
         return
@@ -45,4 +44,4 @@ def _size(block: Block, launch: Launch) -> int:
     sizes = [constants.get(size, size) for size in block.sizes]
     if not all(size.isdecimal() for size in sizes):
         return 0
-    return math.prod(map(int, sizes)) * _BYTES.get(dtypes.get(block.parameter, ""), 0)
+    return math.prod(map(int, sizes)) * BYTES.get(dtypes.get(block.parameter, ""), 0)

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from opcheck.kernel_code import triton_names as names_of
 from opcheck.kernel_code.loaded_blocks import loaded_blocks
 from opcheck.kernel_code.triton_names import Function
-from opcheck.model.launches import KernelCode, Operation
+from opcheck.kernel_code.values import calls_of
+from opcheck.model.launches import ASSEMBLY, KernelCode, Operation
 
 Sources = frozenset[str]
 """Whose dtype a value has."""
@@ -55,10 +56,13 @@ def kernels_in(tree: ast.AST, file: str) -> Mapping[str, KernelCode]:
 def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCode:
     reader = readers[name]
     operations = list(reader.operations())
+    calls = {*calls_of(reader.function, reader.names)}
     dtypes, unread = set(reader.dtypes), set(reader.unread)
     for helper in _reached(name, readers):
         other = readers[helper]
         operations += [replace(each, of=()) for each in other.operations()]
+        found = calls_of(other.function, other.names)
+        calls |= {each for each in found if each.name == ASSEMBLY}
         dtypes |= other.dtypes
         unread |= other.unread
     first: dict[tuple[object, ...], Operation] = {}
@@ -69,6 +73,7 @@ def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCod
         constants=reader.constants, operations=tuple(sorted(first.values())),
         dtypes=tuple(sorted(dtypes)), unread=tuple(sorted(unread)),
         blocks=loaded_blocks(reader.function, reader.names),
+        calls=tuple(sorted(calls)),
     )  # fmt: skip
 
 

@@ -51,6 +51,23 @@ class Block(Struct, frozen=True, order=True):
     """Which of the kernel's loops it is, from 1 on: one begins when another has ended."""
 
 
+class Called(Struct, frozen=True, order=True):
+    """A function that every run of a kernel calls, with sizes or dtypes that its source tells."""
+
+    name: str
+    """As :class:`Operation` has it; ``block`` for whatever loads or makes a block."""
+    line: int
+    sizes: tuple[str, ...] = ()
+    """As the source has them: of a block; of a product its rows, its depth and its columns."""
+    dtypes: tuple[str, ...] = ()
+    """Of each operand: ``*x`` for what a parameter points to; "" where it was not followed."""
+    text: str = ""
+    """Inline assembly; of a product ``held`` where an operand is from before the loop around it,
+    and ``while`` where that loop is in one of ``while``."""
+
+
+ASSEMBLY = "inline_asm_elementwise"
+"""The function of ``triton.language`` for inline assembly."""
 IMPORT = "import"
 """What stands for the name of a kernel where a file only imports what kernels are written in; a
 keyword of Python's, so that no kernel has it."""
@@ -76,6 +93,13 @@ class KernelCode(Struct, frozen=True, order=True):
     """Functions that it calls and whose source was not read, as it names them, sorted."""
     blocks: tuple[Block, ...] = ()
     """What it loads in loops for products there, sorted."""
+    calls: tuple[Called, ...] = ()
+    """What it calls with plain sizes or dtypes, sorted; not what it calls by other functions."""
+
+    @property
+    def assembly(self) -> frozenset[Called]:
+        """Its inline assembly, which is the same for whoever calls it."""
+        return frozenset(each for each in self.calls if each.name == ASSEMBLY)
 
     @property
     def operator(self) -> str:
@@ -113,6 +137,12 @@ class Launch(Struct, frozen=True, order=True):
     stages: int = 0
     """``num_stages``: how many rounds of a loop overlap; 0 where nothing was said of it,
     ``ANY_STAGES`` where an autotuner looks for a configuration that fits."""
+    warps: int = 0
+    """``num_warps``; 0 where nothing was said of it."""
+    clusters: int = 0
+    """``num_ctas``; 0 where nothing was said of it."""
+    grid: tuple[int, ...] = ()
+    """How many instances there are along each axis; () where that is not known."""
 
 
 class SourceBuilder(Struct, frozen=True):
@@ -136,6 +166,47 @@ class TritonOperation(Struct, frozen=True):
     """Those that the device cannot do; of the others nobody has said anything."""
     texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Keyword argument -> the only texts that it takes."""
+
+
+class LimitKind(StrEnum):
+    """What a compiler or a chip asks of how a kernel is written or launched."""
+
+    RANGE = "range"
+    """Ranges have a power of two as their size."""
+    ELEMENTS = "elements"
+    """A block has ``most`` elements."""
+    PRODUCT = "product"
+    """Rows, columns and depth of a product are ``least`` or more."""
+    ONE_DTYPE = "one-dtype"
+    """Operands of a product have one dtype."""
+    MATHS = "maths"
+    """Functions (``words``) do not take ``dtypes``."""
+    THREADS = "threads"
+    """A block has ``most`` threads, ``least`` of them in a warp."""
+    CLUSTERS = "clusters"
+    """``num_ctas`` is one."""
+    GRID = "grid"
+    """The second and the third axis of a grid have ``most`` instances."""
+    CORE_MEMORY = "core-memory"
+    """A block of a kernel without products has ``most`` bytes."""
+    FMA_MEMORY = "fma-memory"
+    """Operands of a product, as float32, have ``most`` bytes together."""
+    WHILE = "while"
+    """There are no products in loops of ``while``."""
+    ASSEMBLY = "assembly"
+    """Inline assembly has none of ``words``."""
+
+
+class Limit(Struct, frozen=True):
+    """One of these, of a target's compiler or chip."""
+
+    kind: LimitKind
+    evidence: tuple[Evidence, ...]
+    most: int = 0
+    least: tuple[int, ...] = ()
+    words: frozenset[str] = frozenset()
+    dtypes: frozenset[str] = frozenset()
+    """Those that it is about; of all where there are none."""
 
 
 class TritonCompiler(Struct, frozen=True):
@@ -166,6 +237,8 @@ class TritonCompiler(Struct, frozen=True):
     """What ``num_stages`` is where nothing is said of it."""
     kept_in_shared: tuple[Evidence, ...] = ()
     """Who says so, and that blocks are kept there."""
+    limits: tuple[Limit, ...] = ()
+    """What it and the chip ask of how a kernel is written or launched."""
     doubt: str = ""
     """Why nobody has said that it is for this very target; "" where somebody has."""
 

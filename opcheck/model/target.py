@@ -7,7 +7,8 @@ from msgspec import Struct
 from opcheck.lang.sentence import Sentence
 
 _SPEC = re.compile(
-    r"(?P<name>[a-z0-9][a-z0-9-]*)(?:@(?P<sdk>[^+\s@]+))?(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
+    r"(?P<name>[^\W_](?:[\w.()/ -]*[\w)])?)(?:@(?P<sdk>[^+\s@]+))?"
+    r"(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
     r"(?P<libraries>(?:\+(?!torch\d)[a-z_]+\d+(?:\.\d+)*)*)"
 )
 _LIBRARY = re.compile(r"\+([a-z_]+)(\d+(?:\.\d+)*)")

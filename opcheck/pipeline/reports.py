@@ -61,6 +61,7 @@ def with_plans(
     scanned: Scanned,
     matrices: Sequence[SupportMatrix],
     plans: Mapping[str, Sequence[NodePlan]],
+    database: Database,
 ) -> Report:
     """The same report with the suggestions beside its findings; ``plans`` by target.
 
@@ -69,7 +70,7 @@ def with_plans(
     from opcheck.resolve.suggestions import planned
 
     targets = tuple(
-        planned(found, scanned.of(m.target), plans[name])
+        planned(found, scanned.of(m.target), plans[name], database.remedies(m.target))
         if (name := str(m.target)) in plans
         else found
         for found, m in zip(report.targets, matrices, strict=True)

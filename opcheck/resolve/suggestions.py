@@ -12,12 +12,14 @@ from opcheck.model.plan import (
     Measured,
     NodePlan,
     PlanSummary,
+    Remedy,
     Suggestion,
     Tier,
 )
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Trace
 from opcheck.model.verdict import Verdict
+from opcheck.resolve.compiled_fixes import fixes
 from opcheck.resolve.findings import argument_text
 
 _Call = tuple[str, tuple[str, ...]]
@@ -26,17 +28,33 @@ _Needed = Mapping[str, Tier | None]
 """Id of a finding -> the tier that it takes; None: none does."""
 
 
-def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> TargetReport:
-    """The same report with a suggestion beside each finding that has one, and the plan's sum."""
+def planned(
+    report: TargetReport,
+    trace: Trace,
+    plans: Sequence[NodePlan],
+    remedies: Sequence[Remedy] = (),
+) -> TargetReport:
+    """The same report with a suggestion beside each finding that has one, and the plan's sum.
+
+    ``remedies`` are those of the target, some of which are for code that is compiled.
+    """
     by_call: dict[_Call, list[NodePlan]] = defaultdict(list)
     for plan in plans:
         node = trace.nodes[plan.node]
         arguments = tuple(argument_text(name, value) for name, value in node.arguments)
         by_call[str(node.op), arguments].append(plan)
-    findings = tuple(_finding(finding, by_call) for finding in report.findings)
+    compiled = {f.id: found for f in report.findings if (found := tuple(fixes(f, remedies)))}
+    findings = tuple(
+        replace(finding, suggestions=compiled[finding.id])
+        if finding.id in compiled
+        else _finding(finding, by_call)
+        for finding in report.findings
+    )
     bad = [finding for finding in report.findings if not finding.verdict.on_device]
     stays = {f.id: _tier_of(f, by_call, on_device=True) for f in bad}
     runs = {f.id: _tier_of(f, by_call, on_device=False) for f in bad}
+    proven = {key: _lowest(found) for key, found in compiled.items()}
+    stays, runs = {**stays, **proven}, {**runs, **proven}
     return replace(report, findings=findings, plan=_summary(report, stays, runs, bool(trace.gaps)))
 
 
@@ -114,6 +132,11 @@ def _tier_of(
             return None
         worst = max(worst, *(tier for tier in tiers if tier is not None))
     return worst
+
+
+def _lowest(ways: Iterable[Suggestion]) -> Tier | None:
+    """The lowest tier of what is more than advice."""
+    return min((way.tier for way in ways if not way.is_advice), default=None)
 
 
 def _tier(plan: NodePlan, op: str, on_device: bool) -> Tier | None:

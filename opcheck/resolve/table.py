@@ -19,9 +19,10 @@ from opcheck.model.predicates import (
     Rank,
     Unlike,
 )
-from opcheck.model.trace import Composite, Node, OpName, TensorMeta
+from opcheck.model.trace import Composite, Node, OpName
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.resolution import CHOSEN, PLAIN
+from opcheck.resolve.saved_calls import inner_product, not_reached, runs_as
 from opcheck.resolve.walk import Walk
 
 Branches = Mapping[str, tuple[tuple[str, ...], ...]]
@@ -74,14 +75,17 @@ class TableNodes:
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
-        inner = _convolved(call) or _on_device(call) or _pooled(call) or _normed(call)
+        inner = runs_as(call)
         if inner is not None:
-            return replace(known, children=((self.of(inner), 1),))
+            return replace(known, children=tuple((self.of(one), 1) for one in inner))
         branches = self._branches.get(f"{name}|{call.dtype_class}", self._branches.get(name))
         if branches is None:
             return replace(known, children=None, note="no table says what it runs as")
-        below = sorted({op for branch in branches for op in branch})
-        return replace(known, children=tuple((self._child(op), 1) for op in below))
+        below = sorted({op for branch in branches for op in branch} - not_reached(call))
+        product = inner_product(call)
+        inside = {} if product is None else {str(product.op): product}
+        children = (self.of(inside[op]) if op in inside else self._child(op) for op in below)
+        return replace(known, children=tuple((child, 1) for child in children))
 
     def _child(self, op: str) -> int:
         index = self._inner.get(op)
@@ -91,84 +95,6 @@ class TableNodes:
             self.nodes.append(bare)
             self.nodes[index] = self._completed(bare)
         return index
-
-
-_CONVOLUTIONS = {
-    "aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3, "aten::conv_transpose1d": 1,
-    "aten::conv_transpose2d.input": 2, "aten::conv_transpose3d.input": 3,
-}  # fmt: skip
-"""Convolution without a string for its padding -> its spatial dimensions."""
-
-
-def _convolved(call: Node) -> Node | None:
-    """What a convolution of a batch runs as, with its arguments; None for any other call.
-
-    ATen hands the arguments on as they are (``conv2d_symint``, ``conv_transpose2d_symint`` of its
-    native/Convolution.cpp), but adds a dimension to an input without a batch, and makes three real
-    calls of a complex one.
-    """
-    dims = _CONVOLUTIONS.get(str(call.op))
-    given = dict(call.arguments)
-    x = given.get("input")
-    if dims is None or not isinstance(x, TensorMeta) or len(x.shape) != dims + 2:
-        return None
-    if call.dtype_class == "complex":
-        return None
-    arguments = (
-        ("input", x),
-        ("weight", given.get("weight")),
-        ("bias", given.get("bias")),
-        ("stride", given.get("stride", (1,) * dims)),
-        ("padding", given.get("padding", (0,) * dims)),
-        ("dilation", given.get("dilation", (1,) * dims)),
-        ("transposed", "transpose" in call.op.base),
-        ("output_padding", given.get("output_padding", (0,) * dims)),
-        ("groups", given.get("groups", 1)),
-    )
-    return replace(call, op=OpName.parse("aten::convolution"), arguments=arguments)
-
-
-_PLANE, _VOLUME = 4, 5
-"""Dimensions of a batch of either."""
-
-
-def _on_device(call: Node) -> Node | None:
-    """What a convolution asks a device for, with its arguments; None for any other call.
-
-    ``_convolution`` of Convolution.cpp; a line becomes a plane before, and nothing is asked for an
-    input without elements.
-    """
-    x = dict(call.arguments).get("input")
-    if str(call.op) != "aten::convolution" or not isinstance(x, TensorMeta):
-        return None
-    if len(x.shape) not in (_PLANE, _VOLUME) or 0 in x.shape or call.dtype_class == "complex":
-        return None
-    return replace(call, op=OpName.parse("aten::convolution_overrideable"))
-
-
-_POOLS = {
-    "aten::max_pool2d": "aten::max_pool2d_with_indices",
-    "aten::max_pool3d": "aten::max_pool3d_with_indices",
-}
-"""Pool of maxima -> what it runs as, with the same arguments."""
-
-
-def _pooled(call: Node) -> Node | None:
-    """What a pool of maxima runs as (``Pooling.cpp``); None for any other call."""
-    inner = _POOLS.get(str(call.op))
-    if inner is None or len(call.outputs) != 1 or not isinstance(call.outputs[0], TensorMeta):
-        return None
-    found = call.outputs[0]
-    outputs = (found, replace(found, dtype="int64"))
-    return replace(call, op=OpName.parse(inner), outputs=outputs)
-
-
-def _normed(call: Node) -> Node | None:
-    """What a layer norm runs as (``layer_norm_symint`` of layer_norm.cpp); None for other calls."""
-    if str(call.op) != "aten::layer_norm" or not call.arguments:
-        return None
-    arguments = tuple(each for each in call.arguments if each[0] != "cudnn_enable")
-    return replace(call, op=OpName.parse("aten::native_layer_norm"), arguments=arguments)
 
 
 def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torch: str) -> bool:

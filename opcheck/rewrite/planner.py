@@ -1,7 +1,7 @@
 """The cheapest fix that works, for each call that a target does not run itself."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from msgspec.structs import replace
@@ -17,42 +17,20 @@ from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates, in_half
 from opcheck.rewrite.custom.suggest import suggested
 from opcheck.rewrite.library_options import options
-from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
+from opcheck.rewrite.measure import (
+    LARGEST,
+    NoGradientError,
+    UnmeasuredError,
+    inputs,
+    label,
+    measured,
+)
 from opcheck.rewrite.optimizers import unfused
 from opcheck.rewrite.parts.calls import Region
 from opcheck.rewrite.record import Recorder, held
+from opcheck.rewrite.remedies import along_with, culprits, remedied
 from opcheck.rewrite.same_overload import from_the_start, laid_out, on_the_device
 from opcheck.trace.torch_internals.dispatcher import overload_named
-
-
-def remedied(
-    node: Node, blamed: Collection[tuple[Node, Resolution]], remedies: Sequence[Remedy]
-) -> Iterator[Suggestion]:
-    """Suggestions for a call: remedies that help with everything inside it that is to blame."""
-    for remedy in remedies:
-        if all(helps(remedy, inner, resolution) for inner, resolution in blamed):
-            yield Suggestion(
-                rule=remedy.id,
-                tier=Tier.COMPAT,
-                label=remedy.label,
-                replaces=str(node.op),
-                summary=Sentence(f"{remedy.summary}: {{text}}", text=remedy.write),
-                gives_up=remedy.gives_up,
-                unmeasured="it is the vendor's own" if remedy.on_device else "",
-                on_device=remedy.on_device,
-                evidence=remedy.evidence,
-            )
-
-
-def helps(remedy: Remedy, node: Node, resolution: Resolution) -> bool:
-    """Whether a remedy is for a call that fares so."""
-    dtypes = {tensor.dtype for _, tensor in node.tensors()}
-    return (
-        (not remedy.codes or resolution.code in remedy.codes)
-        and (not remedy.ops or str(node.op) in remedy.ops)
-        and (not remedy.dtypes or bool(dtypes & remedy.dtypes))
-        and (remedy.on_device or node.cpu_kernel)
-    )
 
 
 class Planner:
@@ -64,12 +42,18 @@ class Planner:
         recorder: Recorder,
         extra: Iterable[Rule] = (),
         tried: dict[tuple[str, object], Suggestion | str] | None = None,
+        largest: int = LARGEST,
     ) -> None:
-        """``tried``: what planners of other traces have measured, to which this one adds."""
+        """``tried``: what planners of other traces have measured, to which this one adds.
+
+        ``largest``: elements of one call beyond which it is not measured.
+        """
+        self._largest = largest
         self._trace = trace
         self._recorder = recorder
         self._extra = tuple(extra)
         self._tried = {} if tried is None else tried
+        self._remedies: tuple[Remedy, ...] = ()
         self._files: dict[int, list[str]] = defaultdict(list)
         for use in trace.uses:
             self._files[use.node].append(use.file)
@@ -85,6 +69,7 @@ class Planner:
             matrix: what the target supports.
             remedies: what its vendor ships against what it does not.
         """
+        self._remedies = tuple(remedies)
         walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
         used = dict.fromkeys(use.node for use in self._trace.uses)
         bad = [index for index in used if walk.resolution(index).wants_change]
@@ -103,17 +88,19 @@ class Planner:
         nodes = self._trace.nodes
         blamed = culprits(nodes, index, walk)
         resolutions = [(nodes[inner], walk.resolution(inner)) for inner in blamed]
-        found, declined = self._ways(nodes[index], matrix, walk.resolution(index))
+        shipped = tuple(remedied(nodes[index], resolutions, remedies))
+        found, declined = self._ways(nodes[index], matrix, walk.resolution(index), shipped)
         advice = tuple(options(nodes[index], self._files.get(index, ()), matrix))
-        whole = (*found, *remedied(nodes[index], resolutions, remedies))
+        whole = (*found, *shipped)
         if found or (whole and all(way.on_device for way in whole)):
             return NodePlan(index, (*advice, *whole), declined)
         stuck: list[str] = []
         suggestions = [*advice, *whole]
         for node, resolution in resolutions:
             whole_again = node is nodes[index]
-            inner, others = ((), ()) if whole_again else self._ways(node, matrix, resolution)
             vendors = () if whole else tuple(remedied(node, [(node, resolution)], remedies))
+            ways = ((), ()) if whole_again else self._ways(node, matrix, resolution, vendors)
+            inner, others = ways
             suggestions += (*inner, *vendors)
             declined = (*declined, *others)
             if not resolution.verdict.on_device and not any(
@@ -130,16 +117,33 @@ class Planner:
         )
 
     def _ways(
-        self, node: Node, matrix: SupportMatrix, resolution: Resolution | None = None
+        self,
+        node: Node,
+        matrix: SupportMatrix,
+        resolution: Resolution | None = None,
+        shipped: Sequence[Suggestion] = (),
     ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
-        """Ways for one call, the cheapest first; nothing comes after an exact one."""
+        """Ways for one call; such as need what the vendor ships only where nothing else is left."""
+        found, declined = self._tried_ways(node, matrix, resolution, ())
+        if found or not self._remedies or any(way.on_device for way in shipped):
+            return found, declined
+        return self._tried_ways(node, matrix, resolution, self._remedies)
+
+    def _tried_ways(
+        self,
+        node: Node,
+        matrix: SupportMatrix,
+        resolution: Resolution | None,
+        remedies: Sequence[Remedy],
+    ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
+        """The cheapest first; nothing comes after an exact one."""
         found: list[Suggestion] = []
         declined: list[Declined] = []
         harmful = resolution is not None and resolution.harmful
         for candidate in self._candidates(node, resolution):
             if found and not candidate.code:
                 break  # nothing here can write it
-            way = self._way(candidate, node, matrix, spotless=harmful)
+            way = self._way(candidate, node, matrix, remedies, spotless=harmful)
             if isinstance(way, str):
                 declined.append(Declined(candidate.rule, candidate.tier, way))
                 continue
@@ -171,14 +175,20 @@ class Planner:
             yield narrower
 
     def _way(
-        self, candidate: Candidate, node: Node, matrix: SupportMatrix, *, spotless: bool = False
+        self,
+        candidate: Candidate,
+        node: Node,
+        matrix: SupportMatrix,
+        remedies: Sequence[Remedy] = (),
+        *,
+        spotless: bool = False,
     ) -> Suggestion | str:
         try:
             call = self._recorder.call(node)
         except ValueError as error:
             return Sentence("the call cannot be made again: {text}", text=error)
         try:
-            return self._tried_out(candidate, node, call, matrix, spotless=spotless)
+            return self._tried_out(candidate, node, call, matrix, remedies, spotless=spotless)
         except Exception as error:  # in the rule's own code, which may be anyone's
             return Sentence(
                 "the rule itself fails: {error}: {text}", error=type(error).__name__, text=error
@@ -190,6 +200,7 @@ class Planner:
         node: Node,
         call: Call,
         matrix: SupportMatrix,
+        remedies: Sequence[Remedy],
         *,
         spotless: bool,
     ) -> Suggestion | str:
@@ -202,26 +213,27 @@ class Planner:
         trace = self._recorder.trace(candidate.rule, function, node, candidate.given, needs)
         if isinstance(trace, str):
             return trace
-        runs = held(trace, matrix, spotless=spotless)
+        runs = held(trace, matrix, remedies, spotless=spotless)
         if isinstance(runs, str):
             return runs
         way = self._as_measured(candidate, node)
         if isinstance(way, str):
             return way
-        return replace(
+        way = replace(
             way, runs_as=runs.overloads, backward_as=runs.backward, calls=runs.calls,
             memory=runs.memory,
         )  # fmt: skip
+        return along_with(way, runs.options)
 
     def _as_measured(self, candidate: Candidate, node: Node) -> Suggestion | str:
         """The suggestion with its figures, whatever the target."""
         key = (candidate.rule, (node.op, node.arguments))
         if key not in self._tried:
-            self._tried[key] = _measured(candidate, node)
+            self._tried[key] = _measured(candidate, node, self._largest)
         return self._tried[key]
 
 
-def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
+def _measured(candidate: Candidate, node: Node, largest: int) -> Suggestion | str:
     way = Suggestion(
         rule=candidate.rule,
         tier=candidate.tier,
@@ -239,8 +251,9 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
     func = overload_named(str(node.op))
     try:
         found = measured(
-            node, func, candidate.function, candidate.canonical, candidate.valid, candidate.unique
-        )
+            node, func, candidate.function, candidate.canonical, candidate.valid, candidate.unique,
+            largest=largest,
+        )  # fmt: skip
     except NoGradientError as error:
         way = replace(way, unmeasured=sentence_of(error))
         found = Measured(inputs(node), error.forward, None)
@@ -273,25 +286,3 @@ def _eps(node: Node) -> float:
 _RANDOM = "it draws random numbers: its distribution is compared with the operator's, no value is"
 _TOO_FAR = 1e-2
 """Relative difference beyond which two codes do not compute the same."""
-
-
-def culprits(nodes: Sequence[Node], index: int, walk: Walk) -> tuple[int, ...]:
-    """The innermost calls that make one leave the device, each once."""
-    return tuple(dict.fromkeys(_culprits(nodes, index, walk)))
-
-
-def _culprits(nodes: Sequence[Node], index: int, walk: Walk) -> Iterator[int]:
-    # a target that does not take a call apart is never asked for its parts
-    parts = (nodes[index].children or ()) if walk.resolution(index).leaves else ()
-    inner = [child for child, _ in parts if _as_bad(walk.resolution(child), walk.resolution(index))]
-    # a condition on the composite itself is no fault of its parts
-    if not inner or walk.resolution(index).code not in {
-        walk.resolution(child).code for child in inner
-    }:
-        yield index
-    for child in inner:
-        yield from _culprits(nodes, child, walk)
-
-
-def _as_bad(inner: Resolution, outer: Resolution) -> bool:
-    return inner.wants_change if outer.verdict.on_device else not inner.verdict.on_device

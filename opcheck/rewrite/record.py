@@ -1,6 +1,6 @@
 """What a stand-in asks a target for: recorded as the model itself was, and compared with it."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -11,9 +11,11 @@ from torch.utils._pytree import tree_leaves, tree_map
 from opcheck.errors import OpcheckError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.plan import Remedy
 from opcheck.model.trace import Node, Phase, Trace, Use
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.call import Call, call_of, on_meta
+from opcheck.rewrite.remedies import needed
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Differentiated, Registrations
 from opcheck.trace.torch_internals.dispatcher import facts, overload_named
@@ -30,6 +32,8 @@ class Runs(Struct, frozen=True):
     """Kernels called in the forward, each as often as it is."""
     memory: int
     """Bytes that are made beside the result, if none is given back before the end."""
+    options: tuple[Remedy, ...] = ()
+    """What its own calls need the vendor's help for, by which they stay on the device."""
 
 
 class Recorder:
@@ -120,18 +124,28 @@ def requiring(value: Any) -> Any:
     return value
 
 
-def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs | str:
+def held(
+    trace: Trace,
+    matrix: SupportMatrix,
+    remedies: Sequence[Remedy] = (),
+    *,
+    spotless: bool = False,
+) -> Runs | str:
     """What a recorded stand-in runs as; a sentence where the target does not run all of it.
 
-    ``spotless`` also keeps out what the target runs, with wrong values or slowly.
+    ``remedies``: of the vendor's, which may keep on the device what it calls. ``spotless`` also
+    keeps out what the target runs, with wrong values or slowly.
     """
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     resolutions = [(use, walk.resolution(use.node)) for use in trace.uses]
-    bad = [
-        (use, resolution)
-        for use, resolution in resolutions
-        if not resolution.verdict.on_device or (spotless and resolution.harmful)
-    ]
+    bad, options = [], dict[str, Remedy]()
+    for use, resolution in resolutions:
+        if resolution.verdict.on_device and not (spotless and resolution.harmful):
+            continue
+        found = () if spotless else needed(trace.nodes, use.node, walk, remedies)
+        options |= {remedy.id: remedy for remedy in found}
+        if not found:
+            bad.append((use, resolution))
     if bad:
         use, resolution = max(bad, key=lambda pair: (_forward(pair[0]), pair[1].severity))
         needs = "it needs {op}: {said}" if _forward(use) else "its backward needs {op}: {said}"
@@ -151,6 +165,7 @@ def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs
         tuple(sorted(overloads[False])),
         sum(count for index, count in kernels.items() if _computes(trace.nodes[index])),
         max(0, made - (_made(last) if last else 0)),
+        tuple(options.values()),
     )
 
 

@@ -109,15 +109,18 @@ def model_header(path: Path) -> Header:
     return header
 
 
-def packed_file(text: str) -> tuple[Gap, ...]:
-    """What cannot be seen where a text names a GGUF file with the weights of a part of diffusers.
+def gguf_of(text: str) -> Path | None:
+    """The GGUF file that a text names; None: it names none."""
+    path = Path(text)
+    return path if is_gguf(path) else None
+
+
+def packed_file(path: Path) -> tuple[Gap, ...]:
+    """What cannot be seen of a part of diffusers whose weights such a file has.
 
     Raises:
         SourceError: the file is damaged.
     """
-    path = Path(text)
-    if not is_gguf(path):
-        return ()
     types = names_of(tensor.kind for tensor in read_header(path).tensors)
     if UNPACKED.issuperset(types):
         return ()

@@ -54,7 +54,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     ("line", "code"),
     [
         ("choose", ExitCode.USAGE),
-        ("choose many -t Ascend", ExitCode.USAGE),
+        ("choose many -t Ascend!", ExitCode.USAGE),
         ("choose many --exact", ExitCode.USAGE),
         ("choose many --format html", ExitCode.USAGE),
         ("choose many --decode --train", ExitCode.USAGE),

@@ -13,8 +13,10 @@ from opcheck.app.completion.answers import answers, shell_lines
 from opcheck.app.completion.install import install
 from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.app.main import application, run
+from opcheck.db.releases import toolkit_names
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, UsageError
+from opcheck.model.target import TargetSpec
 from opcheck.views.formats import report_formats
 
 ROOT = Path(__file__).parent.parent.parent
@@ -55,6 +57,10 @@ FORMATS = list(report_formats())
         (["nothing", "so"], []),
         (["scan", "--no-such", "-"], offered("scan", "-")),
         (["scan", "-t", "nowhere@2"], []),
+        (["scan", "-t", "rtx409"], ["rtx4090", "rtx4090d"]),
+        (["scan", "-t", "mi30"], ["mi300x", "mi300a", "mi308x"]),
+        (["scan", "-t", "ascend-910b@cann8.3"], ["ascend-910b@cann8.3.RC1"]),
+        (["scan", "-t", "orin@jetpack6"], [f"orin@jetpack6.{minor}" for minor in (2, 1, 0)]),
     ],
 )
 def test_what_may_come_is_offered(words: Sequence[str], wanted: Sequence[str]) -> None:
@@ -64,7 +70,9 @@ def test_what_may_come_is_offered(words: Sequence[str], wanted: Sequence[str]) -
 def test_every_target_and_each_of_its_releases_is_offered() -> None:
     database = Database.open()
     assert offered("scan", "-t", "") == [*database.names(), "all"]
+    target = database.resolve(TargetSpec("ascend-910b"))
     releases = {target.sdk for target in database.releases("ascend-910b")}
+    releases.update(toolkit_names(database.toolkits(target)))
     found = offered("scan", "-t", "ascend-910b@")
     assert len(found) == len(releases)
     assert set(found) == {f"ascend-910b@{release}" for release in releases}

@@ -55,7 +55,7 @@ def test_stdout_is_the_answer_and_nothing_else(
         "doctor --plan --write Dockerfile",
         "doctor -t ascend-910b -t amd-mi300x --plan --write Dockerfile",
         "doctor -t ascend-910b --plan --write there/Dockerfile",
-        "doctor -t Ascend910B --plan",
+        "doctor -t Ascend910B! --plan",
     ],
 )
 def test_what_is_not_understood(

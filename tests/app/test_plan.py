@@ -47,7 +47,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     ("line", "code"),
     [
         ("plan", ExitCode.USAGE),
-        ("plan swap -t Ascend", ExitCode.USAGE),
+        ("plan swap -t Ascend!", ExitCode.USAGE),
         ("plan swap --exact", ExitCode.USAGE),
         ("plan no-such-kind", ExitCode.USAGE),
         ("plan missing.pt2", ExitCode.MODEL),

@@ -49,7 +49,7 @@ def test_stdout_is_the_answer_and_nothing_else(
         ("upgrade", ExitCode.USAGE),
         ("upgrade moves", ExitCode.USAGE),
         ("upgrade moves -t ascend-310p -t ascend-910b", ExitCode.USAGE),
-        ("upgrade moves -t Ascend", ExitCode.USAGE),
+        ("upgrade moves -t Ascend!", ExitCode.USAGE),
         ("upgrade moves -t ascend-310p --exact", ExitCode.USAGE),
         ("upgrade no-such-kind -t ascend-310p", ExitCode.USAGE),
         ("upgrade missing.pt2 -t ascend-310p", ExitCode.MODEL),
@@ -65,7 +65,7 @@ def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize("targets", [(), ("all",), ("ascend",), ("ascend-910b", "ascend-310p")])
 def test_a_move_starts_at_one_target(targets: tuple[str, ...]) -> None:
     specs = tuple(map(TargetSpec.parse, targets))
-    with pytest.raises(UsageError, match="target"):
+    with pytest.raises(UsageError, match=r"target| may be "):
         upgrade_answer.upgrade(ScanRequest(ModelSpec("torchvision:resnet18"), specs))
 
 

@@ -32,7 +32,7 @@ POOL = "aten::_adaptive_avg_pool2d"
 SOLVE, NORMS = "aten::linalg_solve_triangular", "aten::_foreach_norm.Scalar"
 LONG_ROWS = "cuda-unique-rows-slow"
 EMBEDDED = "cuda-embedding-gradients-large"
-HEADS = dense(1, 2, 4, 64)
+HEADS, TURING = dense(1, 2, 4, 64), "cuda-attention-bfloat16-turing"
 ILL = "cuda-eigh-ill-conditioned"
 
 
@@ -138,10 +138,10 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node(UNIQUE, self=dense(9, dtype="int64"), dim=0), {"cuda-unique-rows"},
     ),
     "distinct rows": (node(UNIQUE, self=dense(9, 3, dtype="int64"), dim=0), set()),
-    "65 shared keys": (_attention(_shared(65)), {"cuda-attention-broadcast"}),
-    "66 shared keys": (_attention(_shared(66)), set()),
-    "65 shared keys of small heads": (_attention(_shared(65), heads=64), set()),
-    "65 keys of each head": (_attention(dense(1, 8, 65, 512, dtype="bfloat16")), set()),
+    "65 shared keys": (_attention(_shared(65)), {"cuda-attention-broadcast", TURING}),
+    "66 shared keys": (_attention(_shared(66)), {TURING}),
+    "65 shared keys of small heads": (_attention(_shared(65), heads=64), {TURING}),
+    "65 keys of each head": (_attention(dense(1, 8, 65, 512, dtype="bfloat16")), {TURING}),
     "queries after one number": (
         node(EFFICIENT, query=replace(HEADS, offset=4), key=HEADS, value=HEADS),
         {"cuda-attention-offset"},

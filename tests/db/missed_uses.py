@@ -27,6 +27,7 @@ def trained(query: TensorMeta, kernels: str = "") -> Node:
 
 WIDE = dense(1, 2, 16, 128, dtype="bfloat16")
 SLOW, GFX1100 = "cuda-attention-training-heads", "rocm-gfx1100-products"
+TURING = "cuda-attention-bfloat16-turing"
 USES: dict[str, tuple[Node, set[str]]] = {
     "groups in half precision": (
         node(NORM, input=HALVES), {"cuda-group-norm-half", "xpu-group-norm-half"},
@@ -87,9 +88,9 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "xpu-flash-alone-gradients",
         },
     ),
-    "wide heads trained": (trained(WIDE), {SLOW}),
-    "heads of 64 trained": (trained(dense(1, 2, 16, 64, dtype="bfloat16")), set()),
-    "wide heads": (replace(trained(WIDE), modes=()), set()),
+    "wide heads trained": (trained(WIDE), {SLOW, TURING}),
+    "heads of 64 trained": (trained(dense(1, 2, 16, 64, dtype="bfloat16")), {TURING}),
+    "wide heads": (replace(trained(WIDE), modes=()), {TURING}),
     "a product of booleans": (
         node("aten::prod", self=dense(4, dtype="bool")), {"musa-prod-bool"},
     ),

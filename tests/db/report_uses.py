@@ -31,6 +31,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"cuda-attention-mask-strides"},
     ),
     "attention by views": (node(SDPA, query=QUERY, key=VIEW, value=VIEW), set()),
+    "attention of bfloat16": (
+        node(SDPA, query=dense(1, 8, 16, 64, dtype="bfloat16")), {"cuda-attention-bfloat16-turing"},
+    ),
+    "attention of bfloat16 and heads of 63": (
+        node(SDPA, query=dense(1, 8, 16, 63, dtype="bfloat16")), set(),
+    ),
     "a depthwise convolution of half": (
         node("aten::conv1d", input=ROWS, weight=TAPS, groups=768), {"cuda-depthwise-conv1d-half"},
     ),

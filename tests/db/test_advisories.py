@@ -388,15 +388,15 @@ USES = {
     "a norm of float32": (node("aten::layer_norm", input=dense(2, 8)), set()),
     "attention with a mask and a tile cut in half": (
         node(
-            SDPA, query=dense(1, 2, 192, 64, dtype="bfloat16"),
-            value=dense(1, 2, 192, 64, dtype="bfloat16"), attn_mask=dense(1, 1, 192, 192),
+            SDPA, query=dense(1, 2, 192, 64, dtype="float16"),
+            value=dense(1, 2, 192, 64, dtype="float16"), attn_mask=dense(1, 1, 192, 192),
         ),
         {"cuda-cudnn-attention-gradients"},
     ),
     "attention with a mask and whole tiles": (
         node(
-            SDPA, query=dense(1, 2, 256, 64, dtype="bfloat16"),
-            value=dense(1, 2, 256, 64, dtype="bfloat16"), attn_mask=dense(1, 2, 256, 256),
+            SDPA, query=dense(1, 2, 256, 64, dtype="float16"),
+            value=dense(1, 2, 256, 64, dtype="float16"), attn_mask=dense(1, 2, 256, 256),
         ),
         set(),
     ),

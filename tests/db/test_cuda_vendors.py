@@ -21,10 +21,13 @@ from tests.db.calls import dense
 CUDA = ("nvidia", "amd", "hygon")
 SPARSE = {"SparseCUDA", "SparseCsrCUDA"}
 CHIPS = {
-    "nvidia": {"a100", "h100", "h200", "orin", "rtx4090", "t4"},
+    "nvidia": {
+        "a10", "a100", "a30", "a40", "a4000", "h100", "h20", "h200", "l4", "l40s", "orin",
+        "rtx3090", "rtx4090", "t4",
+    },
     "amd": {"mi250", "mi300x", "mi355", "rx7900xt"},
     "hygon": {"k100", "z100"},
-}
+}  # fmt: skip
 
 
 def matrix(database: Database, text: str) -> SupportMatrix:
@@ -186,6 +189,21 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-rtx4090", use("aten::_scaled_mm", self=FP8), {}),
         ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
         ("nvidia-h100", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-h20", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-h20", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), {}),
+        ("nvidia-h20@2.8.0", EXPERTS, {}),
+        ("nvidia-l4", use("aten::_scaled_mm", self=FP8), {}),
+        ("nvidia-l40s", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
+        ("nvidia-l4@2.6.0", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), CHIP),
+        ("nvidia-l4@2.7.1", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), {}),
+        ("nvidia-a10", use("aten::_scaled_mm", self=FP8), CHIP),
+        ("nvidia-a30@2.8.0", EXPERTS, CHIP),
+        ("nvidia-a40", use(FLASH, query=QKV), {}),
+        ("nvidia-a4000", use("aten::mm", self=tensor("bfloat16", 4, 4)), {}),
+        ("nvidia-a4000", use("aten::_sparse_semi_structured_mm"), {}),
+        ("nvidia-rtx3090", use("aten::_weight_int4pack_mm"), {}),
+        ("nvidia-rtx3090@2.8.0", EXPERTS, CHIP),
+        ("nvidia-rtx3090", use(EFFICIENT, query=ODD, value=ODD), SIZE),
         ("nvidia-a100", use("aten::miopen_convolution"), BUILD),
         ("amd-mi300x", use("aten::cudnn_convolution"), BUILD),
         ("amd-mi300x", use("aten::miopen_convolution"), {}),
@@ -277,6 +295,38 @@ def test_conditions_bite_where_the_sources_say_so(
     assert bitten(matrix(database, target), node) == expected
 
 
+OWN = {"flute::qgemm_raw_simple_hadamard"}
+"""Operators of which a library names single chips, and not their architecture."""
+
+
+@pytest.mark.parametrize("release", ["2.0.1", "2.8.0", "2.13.0", "2.15.0"])
+@pytest.mark.parametrize(
+    "chips",
+    [
+        ("a100", "a30"),
+        ("a10", "a40", "a4000", "rtx3090"),
+        ("rtx4090", "l4", "l40s"),
+        ("h200", "h20"),
+    ],
+    ids="-".join,
+)
+def test_chips_of_one_architecture_have_the_same_kernels_and_conditions(
+    chips: tuple[str, ...], release: str, database: Database
+) -> None:
+    """But for what was reported of one of them, which stands in advisories."""
+    first, *others = [matrix(database, f"nvidia-{chip}@{release}") for chip in chips]
+    assert len({database.vendors["nvidia"].chips[chip]["arch"] for chip in chips}) == 1
+    for other in others:
+        assert set(other.entries) == set(first.entries)
+        for op in {*first.conditions, *other.conditions} - OWN:
+            assert _stated(other, op) == _stated(first, op), op
+
+
+def _stated(target: SupportMatrix, op: str) -> set[tuple[str, str]]:
+    found = target.conditions.get(op, ())
+    return {(c.code, c.text) for c in found if not c.code.startswith("cuda-")}
+
+
 def test_a_promoting_operator_breaks_only_where_every_argument_does(database: Database) -> None:
     target = matrix(database, "nvidia-a100@2.13.0")
     half, single = tensor("float16", 4), tensor("float32", 4)
@@ -296,6 +346,18 @@ def test_every_cell_of_hygon_is_inferred(target: str, database: Database) -> Non
     assert {c.confidence for c in conditions} == {Confidence.LOW}
     assert {e.method for e in found.fallback.evidence} == {Method.INFERRED}
     assert "inferred-from-rocm" in {advisory.code for advisory in found.advisories}
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [("nvidia-orin@2.6.0", ["vendor-builds-differ", "wheel-without-kernels"]), ("nvidia-a100", [])],
+)
+def test_a_jetson_runs_builds_of_its_own(
+    target: str, expected: list[str], database: Database
+) -> None:
+    builds = {"vendor-builds-differ", "wheel-without-kernels"}
+    found = {advisory.code for advisory in matrix(database, target).advisories}
+    assert sorted(found & builds) == expected
 
 
 def test_only_the_torch_that_a_source_pairs_with_dtk_is_paired(database: Database) -> None:

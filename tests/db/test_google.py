@@ -184,6 +184,7 @@ _PLACES = TensorMeta("int64", (4,), (1,))
 _NUMBERS = TensorMeta("float32", (8,), (1,))
 _WITHOUT = (("XLA_DISABLE_FUNCTIONALIZATION", "on"),)
 _EXPERIMENT = (("XLA_EXPERIMENTAL=nonzero", "on"),)
+_BOXES = (("XLA_EXPERIMENTAL=nms", "on"),)
 _RUNS, _RRELU = "registered", "aten::rrelu_with_noise_backward"
 _VALUE, _SCALED = "value-not-supported", {"output_size": (16, 12), "scales_h": 2.0, "scales_w": 1.5}
 
@@ -197,6 +198,8 @@ _VALUE, _SCALED = "value-not-supported", {"output_size": (16, 12), "scales_h": 2
         ("aten::nonzero", {"self": _NUMBERS}, (), "computed-on-host"),
         ("aten::nonzero", {"self": _NUMBERS}, _EXPERIMENT, "data-dependent-size"),
         ("aten::masked_select", {"self": _NUMBERS}, _EXPERIMENT, "computed-on-host"),
+        ("torchvision::nms", {"scores": _NUMBERS}, _BOXES, "data-dependent-size"),
+        ("torchvision::nms", {"scores": _NUMBERS}, _EXPERIMENT, "computed-on-host"),
         ("aten::mvlgamma_", {"self": _NUMBERS, "p": 2}, _WITHOUT, _VALUE),
         ("aten::index.Tensor", {"self": _NUMBERS, "indices": (_PLACES,)}, (), _RUNS),
         (

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.files import document
+from opcheck.db.files import document, folder
 from opcheck.db.files.document import Document, read
+from opcheck.db.files.folder import read_folder
+from opcheck.db.files.index import cache_folder, load_compiled, save_compiled
 from opcheck.db.schema.additions import ADVISORY_FILE, LIBRARY_FILE
 from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.tables import HISTORY_FILE
 from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import TargetSpec
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -58,13 +61,13 @@ def test_a_damaged_index_changes_nothing(damage: bytes, tmp_path: Path) -> None:
     assert json.loads(kept.read_bytes().partition(b"\n")[2]) == cold.data  # written anew
 
 
-def loaded(folder: Path) -> bytes | None:
-    found = document.load_compiled(folder, "x.yaml", "0" * 64)
+def loaded(cache: Path) -> bytes | None:
+    found = load_compiled(cache, "x.yaml", "0" * 64)
     return None if found is None else bytes(found)
 
 
 def test_every_bit_of_the_index_counts(tmp_path: Path) -> None:
-    document.save_compiled(tmp_path, "x.yaml", "0" * 64, b'{"a":[1,2]}')
+    save_compiled(tmp_path, "x.yaml", "0" * 64, b'{"a":[1,2]}')
     (kept,) = tmp_path.iterdir()
     whole = kept.read_bytes()
     for place in range(len(whole)):
@@ -84,7 +87,7 @@ def test_a_file_of_another_kind_is_checked_though_it_was_read_before(tmp_path: P
 _WRITER = """
 import sys
 from pathlib import Path
-from opcheck.db.files.document import save_compiled
+from opcheck.db.files.index import save_compiled
 folder, text = Path(sys.argv[1]), sys.argv[2].encode() * 200_000
 print("ready", flush=True)
 sys.stdin.readline()
@@ -94,24 +97,67 @@ for _ in range(40):
 
 
 def test_a_folder_of_small_files_has_one_file_in_the_index(tmp_path: Path) -> None:
-    folder, cache = tmp_path / "advisories", tmp_path / "cache"
-    folder.mkdir()
+    files, cache = tmp_path / "advisories", tmp_path / "cache"
+    files.mkdir()
     for path in sorted((_CHECKOUT / "compat_db" / "advisories" / "apple").glob("mps-c*.yaml")):
-        (folder / path.name).write_bytes(path.read_bytes())
-    cold = document.read_folder(folder, ADVISORY_FILE, cache)
-    assert cold == tuple(read(path, ADVISORY_FILE) for path in sorted(folder.iterdir()))
+        (files / path.name).write_bytes(path.read_bytes())
+    cold = read_folder(files, ADVISORY_FILE, cache)
+    assert cold == tuple(read(path, ADVISORY_FILE) for path in sorted(files.iterdir()))
     (kept,) = cache.iterdir()
-    assert document.read_folder(folder, ADVISORY_FILE, cache) == cold
+    assert read_folder(files, ADVISORY_FILE, cache) == cold
     kept.write_bytes(kept.read_bytes()[:-1])
-    assert document.read_folder(folder, ADVISORY_FILE, cache) == cold
+    assert read_folder(files, ADVISORY_FILE, cache) == cold
     with pytest.raises(DatabaseError, match="expected"):
-        document.read_folder(folder, LIBRARY_FILE, cache)
+        read_folder(files, LIBRARY_FILE, cache)
     path = cold[0].path
     path.write_text(path.read_text().replace("complete: true", "complete: maybe"))
     with pytest.raises(DatabaseError, match=f"{path.name}.*expected true or false"):
-        document.read_folder(folder, ADVISORY_FILE, cache)
+        read_folder(files, ADVISORY_FILE, cache)
     path.unlink()
-    assert document.read_folder(folder, ADVISORY_FILE, cache) == cold[1:]
+    assert read_folder(files, ADVISORY_FILE, cache) == cold[1:]
+
+
+def test_files_of_a_folder_are_opened_again_when_one_of_them_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, cache = tmp_path / "advisories", tmp_path / "cache"
+    files.mkdir()
+    for path in sorted((_CHECKOUT / "compat_db" / "advisories" / "apple").glob("mps-c*.yaml")):
+        (files / path.name).write_bytes(path.read_bytes())
+    opened: list[Path] = []
+
+    def counted(path: Path, hint: Sentence) -> bytes:
+        opened.append(path)
+        return document.content(path, hint)
+
+    def read_again() -> tuple[Document, ...]:
+        opened.clear()
+        return read_folder(files, ADVISORY_FILE, cache)
+
+    monkeypatch.setattr(folder, "content", counted)
+    cold = read_again()
+    assert read_again() == cold
+    assert len(opened) == len(cold) > 2  # they are so new that another write may look the same
+    monkeypatch.setattr(folder, "MARGIN", -(10**12))  # as if they had been there for long
+    assert read_again() == cold
+    assert read_again() == cold
+    assert not opened
+
+    path = cold[0].path
+    text, before = path.read_text(), path.stat()
+    path.write_text(text.replace("complete: true", "complete: tru9"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # of the same size and age
+    with pytest.raises(DatabaseError, match=f"{path.name}.*expected true or false"):
+        read_again()
+    path.write_text(text)
+    assert read_again() == cold
+    assert opened
+    path.rename(path.with_name("zz.yaml"))
+    assert [one.path.name for one in read_again()][-1] == "zz.yaml"
+    for noted in cache.glob("advisories.files-*"):
+        seal, _, _ = noted.read_bytes().partition(b"\n")
+        noted.write_bytes(seal + b"\n{}")
+    assert len(read_again()) == len(cold)
 
 
 def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
@@ -167,7 +213,7 @@ def test_no_half_written_file_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    document.save_compiled(tmp_path, "x.yaml", "0" * 64, b"{}")
+    save_compiled(tmp_path, "x.yaml", "0" * 64, b"{}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -175,7 +221,7 @@ def test_cache_folder_follows_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert document.cache_folder() == tmp_path / "opcheck"
+    assert cache_folder() == tmp_path / "opcheck"
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(kept, "_MARGIN", 0)
+    monkeypatch.setattr(kept, "MARGIN", 0)
     made = tmp_path / "made"
     (made / "below").mkdir(parents=True)
     (made / "below" / "a.yaml").write_text("a: 1\n")

@@ -14,6 +14,9 @@ from opcheck.model.target import TargetSpec
 SHIPPED = Database.open()
 FOLDER = SHIPPED.root / "remedies"
 XLA = ("masked-select", "nms", "nonzero")
+COMPILE = {"compile-aot-eager", "compile-disabled", "compile-suppress-errors"}
+EAGER = {*COMPILE, "compile-eager"}
+"""From torch 2.6 on."""
 NPU = {"npu-msmodelslim", *(f"npu-fused-{name}" for name in ("adam", "adamw", "sgd"))}
 
 
@@ -25,22 +28,26 @@ def ids(spec: str) -> set[str]:
 @pytest.mark.parametrize(
     ("spec", "found"),
     [
-        ("apple-mps", {"mps-host-fallback"}),
-        ("intel-arc", {"xpu-host-fallback"}),
-        ("ascend-910b@7.2.0+torch2.6", {"npu-torchvision", *NPU}),
-        ("ascend-910b@7.2.0+torch2.7", NPU),
-        ("ascend-910a@7.2.0+torch2.7", NPU - {"npu-msmodelslim"}),
-        ("moorethreads-s5000@2.7.1", {"musa-double-cast", "musa-fused-adam", "musa-fused-adamw"}),
-        ("moorethreads-s5000@2.0.1", {"musa-fused-adam"}),
-        ("moorethreads-s4000@1.0.0", set()),
-        ("cambricon-mlu590@r2.4_develop", {"mlu-retry-on-host"}),
-        ("nvidia-a100", set()),
+        ("apple-mps", {"mps-host-fallback", *EAGER}),
+        ("intel-arc", {"xpu-host-fallback", *EAGER}),
+        ("ascend-910b@7.2.0+torch2.6", {"npu-torchvision", "compile-npu", *NPU, *EAGER}),
+        ("ascend-910b@7.2.0+torch2.7", {"compile-npu", *NPU, *EAGER}),
+        ("ascend-910a@7.2.0+torch2.7", {"compile-npu", *NPU, *EAGER} - {"npu-msmodelslim"}),
+        ("moorethreads-s5000@2.7.1",
+         {"musa-double-cast", "musa-fused-adam", "musa-fused-adamw", *EAGER}),
+        ("moorethreads-s5000@2.0.1", {"musa-fused-adam", *COMPILE}),
+        ("moorethreads-s4000@1.0.0", COMPILE),
+        ("cambricon-mlu590@r2.4_develop", {"mlu-retry-on-host", *COMPILE}),
+        ("nvidia-a100", EAGER),
         ("nvidia-tensorrt@2.2.0", {"tensorrt-truncate-long-and-double"}),
         ("nvidia-tensorrt@2.6.0", {"tensorrt-truncate-double", "tensorrt-truncate-double-inside"}),
-        ("google-tpu-v4@r2.10", {f"xla-experimental-{name}" for name in XLA}),
-        ("google-tpu-v4@r2.3", {f"xla-experimental-{name}" for name in XLA if name != "nms"}),
+        ("google-tpu-v4@r2.10",
+         {*(f"xla-experimental-{name}" for name in XLA), "compile-openxla", *EAGER}),
+        ("google-tpu-v4@r2.3",
+         {*(f"xla-experimental-{name}" for name in XLA if name != "nms"), "compile-openxla",
+          *COMPILE}),
     ],
-)
+)  # fmt: skip
 def test_each_is_for_its_vendors_own_releases(spec: str, found: set[str]) -> None:
     assert ids(spec) == found
 

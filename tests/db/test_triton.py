@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from opcheck.db.triton import cuda_sources_of, triton_of
-from opcheck.model.launches import SourceBuilder, TritonCompiler, TritonOperation
+from opcheck.model.launches import (
+    Limit,
+    LimitKind,
+    SourceBuilder,
+    TritonCompiler,
+    TritonOperation,
+)
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence, Method
 from tests.emulate.matrices import matrix_of
@@ -46,6 +52,14 @@ TABLE: dict[str, Any] = {
             "releases": ["26.1.0"], "at": ["code:9"],
         },
         {"vendor": "nvidia", "package": "triton", "at": ["code:8"]},
+    ],
+    "limits": [
+        {"kind": "grid", "vendors": ["nvidia"], "most": 9, "method": "tested", "at": ["code:14"]},
+        {
+            "kind": "product", "vendors": ["amd", "nvidia"], "chips": ["a100"], "torch": ["2.6"],
+            "least": [1, 2, 3], "dtypes": ["int8"], "at": ["code:15"],
+        },
+        {"kind": "maths", "vendors": ["nvidia"], "torch": ["2.7"], "at": ["code:1"]},
     ],
     "shared_memory": [
         {"vendor": "nvidia", "chips": ["a100"], "bytes": 9, "stages": 3, "at": ["code:13"]},
@@ -182,7 +196,10 @@ def test_a_t4_converts_no_bfloat16_until_llvm_does(target: str, refuses: set[str
     [
         ("ascend-910b@26.1.0+torch2.7", ""),
         ("ascend-910b@26.1.0+torch2.12", "is said to be for torch 2.7.1 and 2.9.0 alone"),
-        ("nvidia-t4@2.13.0", "names compute capability 8.0 as the least"),
+        ("ascend-910b@26.1.0+torch2.10", ""),
+        ("ascend-910b@26.0.0+torch2.10", ""),
+        ("ascend-910b@7.3.0+torch2.9", ""),
+        ("nvidia-t4@2.13.0", ""),
     ],
 )
 def test_what_is_in_doubt_says_why(target: str, doubt: str) -> None:
@@ -276,13 +293,16 @@ def test_the_table_tells_who_builds_cuda_c_plus_plus(
     assert (found.builds, found.converts, bool(found.evidence)) == (builds, converts, True)
 
 
-def test_the_shared_memory_of_a_chip_is_known_where_somebody_has_said_it() -> None:
+def test_limits_and_the_shared_memory_of_a_chip_are_known_where_somebody_has_said_them() -> None:
     found = triton_of(Target("nvidia", "a100", "2.6.0", "2.6", "cuda"), TABLE)
+    grid = Limit(LimitKind.GRID, at(14, Method.TESTED), most=9)
+    product = Limit(LimitKind.PRODUCT, at(15), least=(1, 2, 3), dtypes=frozenset({"int8"}))
     assert found == TritonCompiler(
-        "triton", at(8), shared_memory=9, stages=3, kept_in_shared=at(13, Method.TESTED)
-    )
+        "triton", at(8), shared_memory=9, stages=3, kept_in_shared=at(13, Method.TESTED),
+        limits=(grid, product),
+    )  # fmt: skip
     other = triton_of(Target("nvidia", "t4", "2.6.0", "2.6", "cuda"), TABLE)
-    assert other == TritonCompiler("triton", at(8))
+    assert other == TritonCompiler("triton", at(8), limits=(grid,))
 
 
 @pytest.mark.parametrize(

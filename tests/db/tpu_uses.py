@@ -33,6 +33,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "few of them": (
         node("aten::scatter.src", self=dense(1000), dim=0, index=MANY, src=MANY), set(),
     ),
+    "scores divided by a root": (
+        node("aten::div.Tensor", self=dense(4, dtype="bfloat16"), other=128**0.5),
+        {"tpu-div-number-half"},
+    ),
+    "scores divided by eight": (
+        node("aten::div.Tensor", self=dense(4, dtype="bfloat16"), other=8.0), set(),
+    ),
+    "scores of float32": (node("aten::div.Tensor", self=dense(4), other=128**0.5), set()),
     "singular values": (node("aten::_linalg_svd", A=dense(8, 8)), {"tpu-svd-slow"}),
     "the loss of one sample": (
         node("aten::nll_loss_forward", self=dense(5), target=dense(dtype="int64")),

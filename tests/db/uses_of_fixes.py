@@ -183,7 +183,8 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "interpolating float32": (node("aten::upsample_bilinear2d", self=dense(1, 3, 8, 8)), set()),
     "float16 by a hundred thousand": (
-        node("aten::div.Tensor", self=dense(3, dtype=HALF), other=100000.0), {"tpu-div-float16"},
+        node("aten::div.Tensor", self=dense(3, dtype=HALF), other=100000.0),
+        {"tpu-div-float16", "tpu-div-number-half"},
     ),
     "float16 by a hundred": (
         node("aten::div.Tensor", self=dense(3, dtype=HALF), other=100.0), set(),

@@ -93,6 +93,7 @@ def test_blocks_are_kept_once_for_each_stage_less_one() -> None:
     [
         (launch(stages=2), COMPILER),
         (launch(stages=1), COMPILER),
+        (launch(stages=1, constants=(("M", "256"), ("N", "128"))), COMPILER),  # one after another
         (launch(stages=ANY_STAGES), COMPILER),  # of an autotuner
         (launch(constants=(("M", "64"), ("N", "n"))), COMPILER),
         (launch(dtypes=(("a", "float16"),)), COMPILER),

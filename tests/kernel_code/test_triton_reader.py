@@ -3,7 +3,7 @@
 import textwrap
 
 from opcheck.kernel_code.triton_reader import read_kernels
-from opcheck.model.launches import KernelCode, Operation
+from opcheck.model.launches import Called, KernelCode, Operation
 
 HEAD = "import triton\nimport triton.language as tl\n"
 
@@ -37,6 +37,11 @@ def test_a_kernel_is_read_whole() -> None:
             Operation("load", 7, ("x_ptr",)),
             Operation("program_id", 6),
             Operation("store", 8, ("y_ptr",)),
+        ),
+        calls=(
+            Called("arange", 6, ("BLOCK",)),
+            Called("block", 7, ("BLOCK",), ("*x_ptr",)),
+            Called("exp", 8, dtypes=("*x_ptr",)),
         ),
     )
 

@@ -25,6 +25,10 @@ from tests.model_reports import (
     second_compiled,
     second_quantised,
     second_triton,
+    sixth_collective,
+    sixth_compiled,
+    sixth_quantised,
+    sixth_triton,
     third_collective,
     third_compiled,
     third_quantised,
@@ -61,6 +65,12 @@ SAMPLES: Mapping[str, Subjects] = {
         "compiled models": fifth_compiled.REPORTS,
         "collectives": fifth_collective.REPORTS,
         "kernels in Triton": fifth_triton.REPORTS,
+    },
+    "sixth": {
+        "quantised checkpoints": sixth_quantised.REPORTS,
+        "compiled models": sixth_compiled.REPORTS,
+        "collectives": sixth_collective.REPORTS,
+        "kernels in Triton": sixth_triton.REPORTS,
     },
 }
 """Each was taken and written down when what the one before had shown was mended."""

@@ -14,7 +14,7 @@ _AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm", 
 _ROUND = {"quant_method": "auto-round", "bits": 4, "group_size": 128, "sym": True}
 
 
-def _torchao(
+def torchao(
     kind: str, data: Mapping[str, object] | None = None, version: int = 1
 ) -> Mapping[str, object]:
     return {
@@ -24,8 +24,8 @@ def _torchao(
     }
 
 
-_DYNAMIC = _torchao("Int8DynamicActivationInt8WeightConfig", version=2)
-_INT4 = _torchao("Int4WeightOnlyConfig", {"group_size": 128})
+_DYNAMIC = torchao("Int8DynamicActivationInt8WeightConfig", version=2)
+_INT4 = torchao("Int4WeightOnlyConfig", {"group_size": 128})
 _UNPACKED = """
 import torch
 from torch import nn
@@ -69,7 +69,7 @@ REPORTS = (
         "XPU: the second version of int4", "pytorch/ao#3300",
         "Int4WeightOnlyConfig of version 2 does not work on XPUs, in November 2025",
         {"intel-max@2.9.1": Met.REFUSED},
-        config(llama(_torchao("Int4WeightOnlyConfig", {"group_size": 128}, 2))),
+        config(llama(torchao("Int4WeightOnlyConfig", {"group_size": 128}, 2))),
         ("torchao", "int4"),
     ),
     ModelReport(
@@ -96,7 +96,7 @@ REPORTS = (
         "MI300X: int8 weights of torchao", "pytorch/ao#4131",
         "int8 and float8 weights pass torchao's tests on an MI300X, in March 2026",
         {"amd-mi300x@2.11.0": Met.WORKS},
-        config(llama(_torchao("Int8WeightOnlyConfig", version=2))), ("torchao", "int8"),
+        config(llama(torchao("Int8WeightOnlyConfig", version=2))), ("torchao", "int8"),
     ),
     ModelReport(
         "MPS and ROCm: GPTQ by GPTQModel", "huggingface/transformers#35012",

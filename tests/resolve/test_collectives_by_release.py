@@ -25,6 +25,9 @@ REFUSES = (Verdict.UNSUPPORTED, "no-collective")
         # ... and which devices without Xe Link do not take
         ("intel-arc@2.9.1", "_reduce_scatter_base_", "bfloat16", "AVG", LACKS),
         ("intel-arc@2.9.1", "_reduce_scatter_base_", "bfloat16", "SUM", HAS),
+        ("google-tpu-v4@r2.0", "reduce_", "float32", "SUM", REFUSES),
+        ("google-tpu-v4@r2.0", "allreduce_", "float32", "SUM", HAS),
+        ("google-tpu-v4@r2.0", "allreduce_", "float32", "AVG", LACKS),
         ("google-tpu-v4@r2.6", "allreduce_", "float32", "AVG", LACKS),
         ("google-tpu-v4@r2.6", "allreduce_", "float32", "MAX", HAS),
         ("google-tpu-v4@r2.6", "scatter_", "float32", "", REFUSES),

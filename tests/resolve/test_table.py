@@ -18,9 +18,10 @@ from opcheck.model.predicates import (
     Size,
     Unlike,
 )
-from opcheck.model.trace import Composite, Node, OpName, TensorMeta
+from opcheck.model.trace import Composite, Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.explain import explain
+from opcheck.resolve.saved_calls import runs_as
 from opcheck.resolve.table import Branches, TableNodes, decided
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
@@ -164,6 +165,64 @@ def test_a_pool_of_maxima_hands_its_arguments_on(dilation: int) -> None:
     assert [tensor.dtype for tensor in inner.output_tensors()] == ["float32", "int64"]
     verdict = Walk(table.nodes, matrix, "2.9.0").resolution(root).verdict
     assert verdict is (Verdict.DECOMPOSED if dilation == 1 else Verdict.UNSUPPORTED)
+
+
+PERMUTED = replace(BATCH, stride=(192, 1, 24, 3))
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "expected"),
+    [
+        ("aten::adaptive_avg_pool2d", (("self", BATCH), ("output_size", (1, 1))),
+         ["aten::mean.dim"]),
+        ("aten::adaptive_avg_pool2d", (("self", BATCH), ("output_size", (2, 1))), None),
+        ("aten::adaptive_avg_pool2d", (("self", PERMUTED), ("output_size", (1, 1))), None),
+        ("aten::dropout", (("input", BATCH), ("p", 0.5), ("train", False)), []),
+        ("aten::dropout", (("input", BATCH), ("p", 0.5), ("train", True)), None),
+        ("aten::linear", (("input", made.tensor("float32", 2, 3)),
+                          ("weight", made.tensor("float32", 5, 3)),
+                          ("bias", made.tensor("float32", 5))), ["aten::t", "aten::addmm"]),
+        ("aten::linear", (("input", made.tensor("float32", 2, 3)),
+                          ("weight", made.tensor("float32", 5, 3))), None),
+        ("aten::embedding", (("weight", made.tensor("float32", 9, 4)),
+                             ("indices", made.tensor("int64", 6))), ["aten::index_select"]),
+        ("aten::embedding", (("weight", made.tensor("float32", 9, 4)),
+                             ("indices", made.tensor("int64", 2, 3))),
+         ["aten::view", "aten::index_select", "aten::view"]),
+    ],
+)  # fmt: skip
+def test_what_the_arguments_decide(
+    op: str, given: tuple[tuple[str, Value], ...], expected: list[str] | None
+) -> None:
+    found = runs_as(Node(OpName.parse(op), given, (made.tensor("float32", 2, 3, 4),)))
+    assert (None if found is None else [str(call.op) for call in found]) == expected
+
+
+def test_rows_of_a_table_are_taken_by_a_line_of_indices() -> None:
+    given = (("weight", made.tensor("float32", 9, 4)), ("indices", made.tensor("int64", 2, 3)))
+    found = runs_as(
+        Node(OpName.parse("aten::embedding"), given, (made.tensor("float32", 2, 3, 4),))
+    )
+    assert found is not None
+    flat, chosen, shaped = found
+    assert [t.shape for t in flat.output_tensors()] == [(6,)]
+    assert [t.shape for _, t in chosen.tensors()] == [(9, 4), (6,)]
+    assert [t.shape for t in chosen.output_tensors()] == [(6, 4)]
+    assert dict(shaped.arguments)["size"] == (2, 3, 4)
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(1, False), (2, True), (3, True)])
+def test_a_product_of_matrices_is_none_of_vectors(rank: int, expected: bool) -> None:
+    """Whichever branch is taken: what only a product of vectors calls need not be there."""
+    operators = {"aten::linear": IMPLICIT, "aten::matmul": IMPLICIT, "aten::t": PLAIN}
+    branches: Branches = {
+        "aten::linear": (("aten::matmul", "aten::t"),),
+        "aten::matmul": (("aten::dot",), ("aten::mm",)),
+    }
+    table = TableNodes({**operators, "aten::dot": PLAIN, "aten::mm": PLAIN}, branches)
+    x, weight = made.tensor("float32", *(4, 3, 3)[-rank:]), made.tensor("float32", 5, 3)
+    root = table.of(Node(OpName.parse("aten::linear"), (("input", x), ("weight", weight))))
+    assert decided(table.nodes, [root], made.matrix("aten::mm", "aten::t"), "2.9.0") is expected
 
 
 CUDA = "aten::cudnn_convolution"

@@ -268,6 +268,25 @@ def test_a_remedy_is_for_what_it_names(changes: dict[str, Any], helps: bool) -> 
     assert bool(finding.suggestions) is helps
 
 
+@pytest.mark.parametrize(
+    ("ops", "expected"),
+    [
+        ({"aten::any.out"}, [("isin-by-comparing", Tier.COMPAT, "speed")]),
+        (set(), [("package", Tier.COMPAT, "speed")]),
+    ],
+    ids=["for its own calls", "for the call itself"],
+)
+def test_a_rule_that_needs_what_the_vendor_ships_comes_where_that_alone_does_not_help(
+    ops: set[str], expected: list[tuple[str, Tier, str]]
+) -> None:
+    package = remedy(id="package", ops=frozenset(ops), on_device=True)
+    report = with_remedy(traced(isin, *ISIN), target("aten::eq.Tensor"), package)
+    ways = [way for finding in report.findings for way in finding.suggestions]
+    assert [(way.rule, way.tier, way.gives_up) for way in ways] == expected
+    assert ways[0].summary.endswith("X=1")
+    assert report.plan.stuck == ()
+
+
 def test_a_package_with_the_kernel_brings_it_to_the_device() -> None:
     trace = traced(torch.special.airy_ai, torch.rand(3))
     report = with_remedy(trace, target(), remedy(id="package", on_device=True))

@@ -150,7 +150,7 @@ WRONG = {
     "fail-on: [unsupported]": "{path}:1: expected a mapping, found a list (at fail-on)",
     "fail-on:\n  verdict: [native]": "{path}:2: expected one of decomposed, fallback, unknown, "
     "unsupported, found 'native' (at fail-on > verdict > 0)",
-    "targets: [Ascend]": "{path}:1: expected another value: not a target: 'Ascend' (want "
+    "targets: [Ascend!]": "{path}:1: expected another value: not a target: 'Ascend!' (want "
     "VENDOR-CHIP[@SDK][+torchX.Y][+LIBRARYX.Y]) (at targets > 0)",
     "waivers:\n  - operator: aten::gelu\n    expires: 2027-01-01": "{path}:2: expected the key "
     "'reason', which is missing (at waivers > 0)",
@@ -228,7 +228,7 @@ def test_the_schema_is_one() -> None:
 
 PARTS: dict[str, list[Any]] = {
     "schema": ["opcheck.policy/1", "opcheck.policy/2"],
-    "targets": [[], ["ascend-910b"], ["all"], ["Ascend"], [1], "ascend-910b"],
+    "targets": [[], ["ascend-910b"], ["all"], ["Ascend!"], [1], "ascend-910b"],
     "fail-on": [{}, {"verdict": ["unknown"]}, {"verdict": ["native"]}, {"reason": ["a b"]}, []],
     "allow-unknown": [True, False, "yes", 1],
     "confidence": ["low", "sure", None],

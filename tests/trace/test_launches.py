@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from opcheck.model.launches import ANY_STAGES, KernelCode, Launch, Operation
+from opcheck.model.launches import ANY_STAGES, Called, KernelCode, Launch, Operation
 from opcheck.model.trace import Trace
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
@@ -35,6 +35,7 @@ ADDING = KernelCode(
         Operation("arange", 7), Operation("load", 8, ("x_ptr",)), Operation("program_id", 7),
         Operation("store", 9, ("out_ptr",)),
     ),
+    calls=(Called("arange", 7, ("BLOCK",)), Called("block", 8, ("BLOCK",), ("*x_ptr",))),
 )  # fmt: skip
 
 
@@ -58,13 +59,23 @@ def test_a_launch_is_noted_with_dtypes_constants_and_grid(written) -> None:  # t
         Launch(
             ADDING, "with_kernels.py:14",
             dtypes=(("x_ptr", "float32"), ("out_ptr", "float16")),
-            constants=(("BLOCK", "256"),), programs=3, count=2,
+            constants=(("BLOCK", "256"),), programs=3, count=2, warps=8,
+            grid=(3,),
         ),
     )  # fmt: skip
     assert calls(trace) == [
         "aten::empty_like", "aten::relu", "aten::empty_like", "aten::add.Tensor",
     ]  # fmt: skip
     assert not trace.gaps
+
+
+def test_options_of_a_vendor_s_compiler_are_none_of_a_kernel_s_arguments(written) -> None:  # type: ignore[no-untyped-def]
+    module = written(ADD)
+    options = {"multibuffer": False, "num_stages": 1, "num_ctas": 2, "grf_mode": "256"}
+    found = launch(traced(lambda x: module.add(x, **options), X))
+    assert (found.stages, found.warps, found.clusters) == (1, 8, 2)
+    with pytest.raises(KeyError, match="nothing_like_it"):
+        module.add(X, nothing_like_it=1)
 
 
 def test_values_that_a_kernel_wrote_are_not_known_and_others_are(written) -> None:  # type: ignore[no-untyped-def]

@@ -26,7 +26,7 @@ ROOMS = tuple(
         "fourth_intel", "fourth_west", "fourth_apple", "fourth_east",
         "fourth_kernels", "fourth_more", "fourth_rest",
         "fifth_apple", "fifth_west", "fifth_intel", "fifth_graph",
-        "sixth_symptoms", "sixth_calls",
+        "sixth_symptoms", "sixth_calls", "seventh_users", "seventh_videos",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
@@ -34,7 +34,7 @@ LEFT_OUT: tuple[LeftOut, ...] = tuple(left for room in ROOMS for left in room.LE
 LARGE = frozenset(
     {"ROCm: LSTM of large batches", "CUDA: arange beyond 2**32",
      "CUDA: randint of 2**31 - 2 elements", "CUDA: a video enlarged beyond 2**31 elements",
-     "Max: gradients of means of 2**31 elements"}
+     "Max: gradients of means of 2**31 elements", "MPS: attention of CogVideoX"}
 )  # fmt: skip
 """Programs of billions of elements: seconds and gigabytes, where shapes show that they run."""
 

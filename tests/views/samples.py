@@ -443,13 +443,18 @@ def row(chip: str, name: str, releases: tuple[str, ...], torch: tuple[str, ...])
         registered=1204,
         date="2026-05-12",
         device_name=name,
+        vendor_also=("huawei", "昇腾"),
     )
 
 
 _RELEASES = ("26.1.0", "26.0.0", "7.3.0", "7.2.0", "6.0.0")
 ROWS = (
     row("310p", "Ascend 310P", _RELEASES, ("2.12", "2.9", "2.7", "2.1")),
-    row("910b", "Ascend 910B", _RELEASES, ("2.12", "2.9", "2.7", "2.1")),
+    replace(
+        row("910b", "Ascend 910B", _RELEASES, ("2.12", "2.9", "2.7", "2.1")),
+        also=("atlas a2", "a2"),
+        toolkits=("cann9.1.0", "cann8.3.RC1"),
+    ),
     row("950", "Ascend 950", _RELEASES[:2], ("2.12",)),
 )
 """What the database has, by hand."""

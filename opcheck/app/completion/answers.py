@@ -3,12 +3,15 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opcheck.app.commands import Commands, help_of
 from opcheck.app.completion.scripts import SCRIPTS
 from opcheck.app.guide import STEPS
 from opcheck.errors import OpcheckError
+
+if TYPE_CHECKING:
+    from opcheck.db.store import Database
 
 Answer = tuple[str, str]
 """A word, and what it means; "" where that goes without saying."""
@@ -28,17 +31,37 @@ def values(metavar: str, current: str) -> Sequence[Answer]:
 
 
 def _targets(current: str) -> Sequence[Answer]:
+    """Targets and releases; other names of them where what was typed begins none of their own."""
+    from opcheck.db.releases import toolkit_names
+    from opcheck.db.selection import meaning
     from opcheck.db.store import Database
+    from opcheck.model.target import TargetSpec
 
     database = Database.open()
     name, at, _ = current.partition("@")
     if not at:
         named = [(str(t.name), database.chip_name(t)) for t in database.targets()]
-        return [*named, ("all", "every target")]
-    if name not in database.names():
+        offered = [*named, ("all", "every target")]
+        return offered if _any_begins(offered, current) else _other_names(database)
+    if (meant := meaning(database, TargetSpec(name))) is None:
         return ()
-    found = dict.fromkeys((f"{name}@{t.sdk}", "") for t in reversed(database.releases(name)))
-    return list(found)
+    releases = reversed(database.releases(meant.spec.name))
+    found = [t.sdk for t in releases]
+    found += toolkit_names(database.toolkits(database.resolve(meant.spec)))
+    return [(f"{name}@{release}", "") for release in dict.fromkeys(found)]
+
+
+def _any_begins(offered: Sequence[Answer], current: str) -> bool:
+    return any(word.startswith(current) for word, _ in offered)
+
+
+def _other_names(database: "Database") -> Sequence[Answer]:
+    """What chips are called beside their targets' names, with these."""
+    from opcheck.db.naming import plain_names
+
+    return [
+        (name, target) for name, target in plain_names(database.called) if _PLAIN.fullmatch(name)
+    ]
 
 
 def _operators(current: str) -> Sequence[Answer]:

@@ -210,7 +210,7 @@ def choose(
         plans.update(result.plans)
     scanned = gathered(results)
     report = report_of(request.model.source, scanned, matrices)
-    report = with_plans(report, scanned, matrices, plans)
+    report = with_plans(report, scanned, matrices, plans, database)
     progress("ranking")
     choices: list[Choice] = []
     dtypes: Mapping[str, int] = {}

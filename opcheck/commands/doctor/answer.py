@@ -104,7 +104,8 @@ def _named_chips(
         elif spec.name in database.vendors:
             yield spec.name, "", spec
         else:
-            database.resolve(TargetSpec(spec.name))  # tells what is near
+            taken = database.resolve(TargetSpec(spec.name))
+            yield taken.vendor, taken.chip, replace(spec, name=taken.name)
 
 
 def _target(

@@ -92,7 +92,7 @@ def _toolchain(name: str, matrix: SupportMatrix) -> "Toolchain":
 
 def _blamed(trace: Trace, matrix: SupportMatrix) -> Mapping[str, tuple[str, ...]]:
     """Overload that the target does not run -> operators of the model that come to it."""
-    from opcheck.rewrite.planner import culprits
+    from opcheck.rewrite.remedies import culprits
 
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     found: dict[str, dict[str, None]] = {}

@@ -11,6 +11,7 @@ from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
+from opcheck.app.target_names import meant
 from opcheck.commands.gate.judging.accepted import baseline_text
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.errors import ExitCode
@@ -131,6 +132,7 @@ def gate(
     top: options.Top = None,
 ) -> None:
     from opcheck.commands.gate import answer
+    from opcheck.commands.gate.files import policy_at
 
     detail = Detail(verbose, quiet, explain, top, show_waived)
     out = Outputs(format, output, detail, "gate")
@@ -140,6 +142,8 @@ def gate(
         source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
         step=step, dynamic=dynamic, schemas=schemas,
     )  # fmt: skip
+    if not target:
+        meant(policy_at(policy or "").targets, database or (), quiet=quiet)
     scan = ScanRequest(
         model,
         tuple(target or ()),

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from opcheck.commands.gate.judging.accepted import baseline_from_json
+from opcheck.db.selection import meaning
 from opcheck.db.status import days_since, require_fresh
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, TraceError, UsageError
@@ -174,6 +175,8 @@ def _on(report: Report, targets: Sequence[TargetSpec], name: str) -> Report:
 def _of(report: Report, spec: TargetSpec, path: str) -> list[TargetReport]:
     """The targets of a report that a name stands for."""
     found = [target for target in report.targets if _names(spec, target)]
+    if not found and (taken := meaning(open_database(), spec)) is not None:
+        found = [target for target in report.targets if _names(taken.spec, target)]
     if not found and spec.name != _ALL:
         has = ", ".join(target.target for target in report.targets) or "none"
         raise UsageError(

@@ -31,7 +31,7 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
             plans.update(result.plans)
         scanned = gathered(results)
         found = report_of(request.model.source, scanned, matrices, explained=request.explained)
-        found = with_plans(found, scanned, matrices, plans)
+        found = with_plans(found, scanned, matrices, plans, database)
         found = sized(found, scanned, database, matrices)
         return ranked(found) if names_groups(database, request.targets) else found
 

@@ -74,6 +74,6 @@ def scan_module(
     scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)
     report = report_of(name, scanned, matrices)
     if plan:
-        report = with_plans(report, scanned, matrices, plans)
+        report = with_plans(report, scanned, matrices, plans, database)
     report = sized(report, scanned, database, matrices)
     return ranked(report) if names_groups(database, targets) else report

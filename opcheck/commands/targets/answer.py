@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.commands.targets.values import TargetRow
+from opcheck.db.releases import toolkit_names
 from opcheck.db.store import Database
 from opcheck.model.target import Target
 from opcheck.pipeline.database import open_database
@@ -17,6 +18,7 @@ def targets(databases: Sequence[str] = ()) -> tuple[TargetRow, ...]:
 def _row(database: Database, target: Target) -> TargetRow:
     matrix = database.matrix(target)
     served = database.releases(target.name)
+    called = database.called.called(target.vendor)
     return TargetRow(
         target=target,
         releases=tuple(dict.fromkeys(t.sdk for t in reversed(served))),
@@ -24,4 +26,7 @@ def _row(database: Database, target: Target) -> TargetRow:
         registered=len(matrix.entries),
         date=matrix.database_date,
         device_name=database.chip_name(target),
+        also=called.chips.get(target.chip, ()),
+        vendor_also=called.also,
+        toolkits=toolkit_names(database.toolkits(target)),
     )

@@ -19,3 +19,9 @@ class TargetRow(Struct, frozen=True):
     """ISO date of the newest source commit."""
     device_name: str
     """What the vendor calls the chip: ``Ascend 910B``."""
+    also: tuple[str, ...] = ()
+    """Other names of the chip that are understood: ``h800``."""
+    vendor_also: tuple[str, ...] = ()
+    """Other names of its vendor: ``huawei``."""
+    toolkits: tuple[str, ...] = ()
+    """Releases by what goes with them, newest first: ``cann9.1.0``."""

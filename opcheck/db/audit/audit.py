@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from opcheck.db.audit import content, release
 from opcheck.db.audit.content import FileProblem, Known
-from opcheck.db.by_hand import environment, libraries, overlays, porting
+from opcheck.db.by_hand import environment, libraries, overlays, porting, target_names
 from opcheck.db.files import document, yaml_reader, yaml_writer
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
@@ -43,6 +43,7 @@ from opcheck.db.schema.tables import (
     SPARSE_FILE,
     TRITON_FILE,
 )
+from opcheck.db.schema.target_names import OTHER_VENDORS_FILE, TARGET_NAMES_FILE
 from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
@@ -70,6 +71,7 @@ _BY_HAND = {
     overlays.PORTING: Kind(PORTING_FILE, content.porting),
     overlays.ENVIRONMENT: Kind(ENVIRONMENT_FILE, content.porting),
     overlays.CHIPS: Kind(CHIPS_FILE, content.chips),
+    overlays.NAMES: Kind(TARGET_NAMES_FILE, content.target_names),
     overlays.SCHEMAS: Kind(LIBRARY_FILE, content.library),
 }
 """Folder -> what its files must be."""
@@ -78,6 +80,7 @@ _COMMON_KINDS = {
     (overlays.ENVIRONMENT, environment.COMMON): Kind(
         TORCH_ENVIRONMENT_FILE, content.torch_environment
     ),
+    (overlays.NAMES, target_names.OTHERS): Kind(OTHER_VENDORS_FILE, content.other_vendors),
 }
 """Folder and stem -> what a file is that is of no vendor."""
 _HISTORY = Kind(HISTORY_FILE, content.history)

@@ -240,6 +240,12 @@ def triton(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FilePr
     yield from vendors(((said, ("compilers", number)) for number, said in compilers), known)
     built = data["cuda_sources"]
     yield from vendors((({"vendor": name}, ("cuda_sources", name)) for name in built), known)
+    asked = (
+        ({"vendor": vendor}, ("limits", number, "vendors"))
+        for number, said in enumerate(data["limits"])
+        for vendor in said["vendors"]
+    )
+    yield from vendors(asked, known)
     for number, said in compilers:
         for name in sorted({*said.get("languages", ())} - {*data["languages"]}):
             text = f"{said['vendor']}: there is no language {name!r}"
@@ -329,13 +335,30 @@ def porting(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileP
     """Problems of what is said of a vendor: words for what CUDA has, what a machine must have."""
     yield from name(data, "vendor", path.stem)
     yield from vendors([(data, ("vendor",))], known)
-    yield from evidence(data, data["sources"])
+    yield from evidence(data, data.get("sources", {}))
 
 
 def chips(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
     """Problems of a file on what a vendor's chips have."""
     yield from porting(data, path, known)
     yield from vendors([({**data, "chips": tuple(data["chips"])}, ("chips",))], known)
+
+
+def target_names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of a file on what users call a vendor's chips."""
+    yield from porting({**data, "chips": ()}, path, known)
+    named = (({"vendor": data["vendor"], "chips": (c,)}, ("chips", c)) for c in data["chips"])
+    yield from vendors(named, known)
+
+
+def other_vendors(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the file on vendors that the database has nothing of."""
+    seen: dict[str, str] = {}
+    for key, said in data["vendors"].items():
+        for word in (key, *said["also"]):
+            if (other := seen.setdefault(word, key)) != key:
+                text = f"{word!r} is a name of {other} too"
+                yield FileProblem("name", text, ("vendors", key))
 
 
 def cuda_names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:

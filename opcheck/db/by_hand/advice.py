@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.by_hand.overlays import ADVISORIES, DYNAMIC, REMEDIES, Addition, holds
-from opcheck.db.files import document
 from opcheck.db.files.document import Document
+from opcheck.db.files.folder import read_folder
 from opcheck.db.files.layers import Layer
 from opcheck.db.files.parts import Later, Lines
 from opcheck.db.reading import Citations, LazyMapping
@@ -60,7 +60,7 @@ def _by_name(document: Document) -> str:
 
 def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> Iterator[Document]:
     """The files of a folder, by name, each of which must be called as it calls itself."""
-    for found in document.read_folder(folder, shape, cache, hint):
+    for found in read_folder(folder, shape, cache, hint):
         if found.data["id"] != found.path.stem:
             message = Sentence(
                 "{text_file}:1: expected the id {id}, found {text}",

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from opcheck.db.by_hand.overlays import Addition
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
+from opcheck.db.files.folder import read_folder
 from opcheck.db.library_releases import releases_of
 from opcheck.db.schema.additions import LIBRARY_FILE
 from opcheck.errors import DatabaseError, UsageError
@@ -29,7 +30,7 @@ _HINT = Sentence("docs/extensions.md tells what such a file holds")
 
 def additions(folder: Path, cache: Path | None) -> Iterator[Addition]:
     """What the files of a database say of the kernels that libraries bring for each vendor."""
-    for found in document.read_folder(folder, LIBRARY_FILE, cache, _HINT):
+    for found in read_folder(folder, LIBRARY_FILE, cache, _HINT):
         require_known(found.path, found.data)
         operators = found.data.get("operators", {})
         vendors = {vendor for said in operators.values() for vendor in said.get("kernels", {})}

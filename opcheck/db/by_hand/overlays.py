@@ -1,35 +1,27 @@
 """Overlay files of a team or vendor, and how they add to or correct a release."""
 
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
     Iterator,
     Mapping,
-    MutableMapping,
     Sequence,
 )
-from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opcheck.db.conditions import RANK
-from opcheck.db.contradictions import of_document
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
-from opcheck.db.files.parts import Later, Lines, lines
 from opcheck.db.library_releases import LibraryReleases
 from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.db.versions import covers
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
@@ -88,30 +80,6 @@ def holds(where: Said, target: Target) -> bool:
     )
 
 
-def added(release: Document, additions: Iterable[Addition], target: Target) -> Document:
-    """The release's file as it is with what additions say of a target; the last one wins."""
-    concerned = [addition for addition in additions if addition.concerns(target)]
-    if not concerned:
-        return release
-    data = dict(release.data)
-    data["sources"] = _Sources(data["sources"], concerned)
-    data["operators"] = data["operators"].copy()
-    more: list[Later] = []
-    for number, addition in enumerate(concerned):
-        _register(data["operators"], addition, target, f"{number}/")
-        withdrawn = [said for said in addition.withdrawn if holds(said, target)]
-        if withdrawn:
-            data["conditions"], more = _joined(data, more), []
-        for said in withdrawn:
-            _withdraw(data, said)
-        more += _conditions(addition, target, f"{number}/")
-    data["conditions"] = _joined(data, more)
-    digests = "".join(
-        (release.digest, *(_kind_of_target(addition, target) for addition in concerned))
-    )
-    return replace(release, data=data, digest=sha256(digests.encode()).hexdigest())
-
-
 def statements(
     release: Document, additions: Iterable[Addition], target: Target, op: str
 ) -> "tuple[Statement, ...]":
@@ -146,111 +114,10 @@ def _statements(addition: Addition, target: Target, op: str) -> "Iterator[Statem
         yield Statement(addition.origin, says, addition.reason, Citations(sources).all(at, method))
 
 
-class _Sources(Mapping[str, Said]):
-    """A release's own sources, and those of additions: ``2/name`` is one of the third."""
-
-    def __init__(self, own: Mapping[str, Said], additions: Sequence[Addition]) -> None:
-        self._own = own
-        self._additions = additions
-
-    def __getitem__(self, name: str) -> Said:
-        if name in self._own:
-            return self._own[name]
-        number, _, rest = name.partition("/")
-        if not number.isdigit() or int(number) >= len(self._additions):
-            raise KeyError(name)
-        addition = self._additions[int(number)]
-        return {**addition.sources[rest], "origin": addition.origin}
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._own
-        for number, addition in enumerate(self._additions):
-            yield from (f"{number}/{name}" for name in addition.sources)
-
-    def __len__(self) -> int:
-        return len(self._own) + sum(len(addition.sources) for addition in self._additions)
-
-
-def _joined(data: Mapping[str, Any], more: Sequence[Later]) -> Lines:
-    return Lines(list(more), lines(data.get("conditions", ())))
-
-
-def _register(
-    operators: MutableMapping[str, Said], addition: Addition, target: Target, prefix: str
-) -> None:
-    for op in addition.operators:
-        said = addition.entry(op, target)
-        if said is None:
-            continue
-        if said.get("registered", True):
-            operators[op] = _cited(_anywhere(said), prefix)
-        else:
-            operators.pop(op, None)
-
-
-def _withdraw(data: dict[str, Any], said: Said) -> None:
-    data["conditions"] = lines(list(_without(data["conditions"], said)))
-    if said["code"] in (NO_DTYPE, DOUBTED, OVERRULED):
-        data["documented"] = list(_without(data.get("documented", ()), said))
-    if said["code"] in (NO_DTYPE, DOUBTED, RANK):
-        data["refusals"] = list(_without(data.get("refusals", ()), said))
-
-
-def _conditions(addition: Addition, target: Target, prefix: str) -> Iterator[Later]:
-    """Those of an addition that hold for a target, each made when it is first asked for."""
-    said = addition.conditions
-    if isinstance(said, Lines):
-        made: Iterable[Later] = said.later()
-    else:
-        held = (one for one in said if addition.holds(one, target))
-        made = (Later(one["ops"], partial(_anywhere, one)) for one in held)
-    return (Later(one.ops, partial(_stands, one.make, prefix)) for one in made)
-
-
-def _stands(make: Callable[[], Said], prefix: str) -> Said:
-    return {**_cited(make(), prefix), "stands": True}
-
-
-def _kind_of_target(addition: Addition, target: Target) -> str:
-    """Sets apart what an addition says of targets that it does not say the same of."""
-    limited = (op for op, listed in addition.operators.items() if any("chips" in s for s in listed))
-    held = [op for op in limited if addition.entry(op, target) is not None]
-    version = "" if addition.library is None else addition.library.of(target)
-    return " ".join((addition.digest, version, *held))
-
-
-def _anywhere(said: Said) -> Said:
-    """What was said without where it holds, once that is settled."""
-    where = ("chips", "releases", "torch", "version")
-    return {key: value for key, value in said.items() if key not in where}
-
-
-def _cited(said: Said, prefix: str) -> Said:
-    at = said["at"]
-    found = f"{prefix}{at}" if isinstance(at, str) else [f"{prefix}{text}" for text in at]
-    return {**said, "at": found}
-
-
-def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
-    """The conditions without those of one code on some overloads."""
-    for said in conditions:
-        left = [op for op in said["ops"] if op not in withdrawn["ops"]]
-        doubted = withdrawn["code"] in (DOUBTED, OVERRULED) and of_document(said)
-        if not doubted and _code(said) != withdrawn["code"]:
-            yield said
-        elif left:
-            yield {**said, "ops": left}
-
-
-def _code(said: Said) -> str:
-    code: str = said.get("code", RANK if "most" in said else NO_DTYPE)
-    return code
-
-
 HINT = Sentence("correct the overlay, or leave it out")
 ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
-SCHEMAS, ENVIRONMENT, CHIPS = "schemas", "environment", "chips"
-BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS)
+SCHEMAS, ENVIRONMENT, CHIPS, NAMES = "schemas", "environment", "chips", "names"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS, NAMES)
 """Folders of a layer that no vendor has."""
 READ_OF_EACH = (ADVISORIES, REMEDIES, DYNAMIC, SCHEMAS)
 """Those that are read of every layer; the others only of the database itself."""

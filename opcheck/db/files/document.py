@@ -1,11 +1,8 @@
-"""One database file - read, checked against its schema - and the cache of compiled files."""
+"""One database file - read, and checked against its schema."""
 
 import contextlib
 import gc
-import os
-import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,98 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.db.files import parts, yaml_reader
+from opcheck.db.files.index import load_compiled, save_compiled
 from opcheck.db.files.yaml_reader import BoundsError
 from opcheck.db.schema.checks import Path as Where
 from opcheck.db.schema.checks import Record, Shape, ShapeError
 from opcheck.errors import DatabaseError
-from opcheck.files import read_bytes
 from opcheck.lang.sentence import Sentence
 
-FORMAT = "3"
-"""Part of every name, so that a change of what is stored finds no older file."""
-_SEALED = 65
-"""Bytes of the first line of a compiled file."""
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-_MOST_BYTES = 1 << 26
-"""Of a compiled file: sixteen times what the file itself may have."""
-
-
-def cache_folder() -> Path | None:
-    """Where this user's caches belong; None where there is no such place."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return Path(base) / "opcheck" if base else None
-    if base:
-        return Path(base) / "opcheck"
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "opcheck"
-
-
-def load_compiled(folder: Path | None, name: str, digest: str) -> memoryview | None:
-    """The compiled form of a file with this digest; None where there is none that is whole."""
-    if folder is None:
-        return None
-    try:
-        found = memoryview(read_bytes(_path(folder, name, digest), _MOST_BYTES))
-    except OSError:
-        return None
-    stored = found[_SEALED:]
-    return stored if found[:_SEALED] == _seal(digest, stored) else None
-
-
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """Have the collector rest: half of the time it looks at what files hold, and nothing goes."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
-    """Keep the compiled form; says nothing where the folder cannot be written.
-
-    Others may write the same file at the same time: each puts a whole one in its place.
-    """
-    path = _path(folder, name, digest)
-    temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with os.fdopen(os.open(temporary, _NEW, 0o600), "wb") as file:
-                file.writelines((_seal(digest, stored), stored))
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-
-
-def _path(folder: Path, name: str, digest: str) -> Path:
-    return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
-
-
-def _seal(digest: str, stored: bytes | memoryview) -> bytes:
-    """What the first line must be: of the file's digest and of what was made of it."""
-    seal = sha256(digest.encode())
-    seal.update(stored)
-    return f"{seal.hexdigest()}\n".encode()
-
-
-@cache
-def _checks() -> str:
-    """A digest of the code that checks files: what it found fit is not checked again."""
-    code = b""
-    files = Path(__file__).parent
-    for path in (files / "yaml_reader.py", *sorted((files.parent / "schema").glob("*.py"))):
-        with contextlib.suppress(OSError):
-            code += path.read_bytes()
-    return sha256(code).hexdigest()[:8]
-
-
-_HINT = Sentence("restore the file from the release, or run the importer again")
+HINT = Sentence("restore the file from the release, or run the importer again")
 
 
 class Document(Struct, frozen=True):
@@ -119,7 +32,19 @@ class Document(Struct, frozen=True):
     """The overlay that it belongs to, as people are told of it; "" for the database itself."""
 
 
-def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _HINT) -> Document:
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Have the collector rest: half of the time it looks at what files hold, and nothing goes."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = HINT) -> Document:
     """Read a file whose content must have ``shape``; ``cache`` is the folder of the index.
 
     Whoever wrote it, it is held to the same bounds. Damage is told with file, line and what was
@@ -134,7 +59,7 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _
     if kept is not None:
         return Document(path, kept, digest)
     with uncollected():
-        data = _checked(path, text, shape, hint)
+        data = checked(path, text, shape, hint)
     if cache is not None and isinstance(shape, Record):
         with contextlib.suppress(ValueError):
             stored = parts.encoded(data)
@@ -143,7 +68,7 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _
     return Document(path, data, digest)
 
 
-def index(path: Path, shape: Record, cache: Path, hint: Sentence = _HINT) -> None:
+def index(path: Path, shape: Record, cache: Path, hint: Sentence = HINT) -> None:
     """Have the index hold a file; one that it holds is not decoded.
 
     Raises:
@@ -152,47 +77,6 @@ def index(path: Path, shape: Record, cache: Path, hint: Sentence = _HINT) -> Non
     digest = sha256(content(path, hint)).hexdigest()
     if load_compiled(cache, path.name, digest) is None:
         read(path, shape, cache, hint)
-
-
-def read_folder(
-    folder: Path, shape: Record, cache: Path | None = None, hint: Sentence = _HINT
-) -> tuple[Document, ...]:
-    """Read every file of a folder of small ones, by name, as :func:`read`; the index has one more.
-
-    Raises:
-        DatabaseError: one of them cannot be read, is beyond a bound, or is not of that shape.
-    """
-    paths = sorted(folder.glob("*.yaml"), key=lambda path: path.name)
-    texts = [content(path, hint) for path in paths]
-    digests = [sha256(text).hexdigest() for text in texts]
-    named = "".join(f"{digest} {path.name}\n" for digest, path in zip(digests, paths, strict=True))
-    key = sha256(named.encode()).hexdigest()
-    held = _held(load_compiled(cache, folder.name, key), shape)
-    if held is None:
-        with uncollected():
-            read = [
-                _checked(path, text, shape, hint) for path, text in zip(paths, texts, strict=True)
-            ]
-        held = {path.name: data for path, data in zip(paths, read, strict=True)}
-        if cache is not None:
-            with contextlib.suppress(ValueError):
-                save_compiled(cache, folder.name, key, parts.encoded(held))
-    return tuple(
-        Document(path, held[path.name], digest) for path, digest in zip(paths, digests, strict=True)
-    )
-
-
-def _held(stored: memoryview | None, shape: Record) -> dict[str, Any] | None:
-    """What the index holds of the files of a folder, if they were checked as of this kind."""
-    if stored is None:
-        return None
-    try:
-        held: dict[str, Any] = parts.everything(stored)
-        for data in held.values():
-            shape.required["schema"].check(data["schema"], ())
-    except (ValueError, RecursionError, ShapeError, KeyError, TypeError, AttributeError):
-        return None
-    return held
 
 
 def _kept(stored: memoryview | None, shape: Shape) -> dict[str, Any] | None:
@@ -207,7 +91,12 @@ def _kept(stored: memoryview | None, shape: Shape) -> dict[str, Any] | None:
     return data
 
 
-def _checked(path: Path, text: bytes, shape: Shape, hint: Sentence) -> Any:
+def checked(path: Path, text: bytes, shape: Shape, hint: Sentence) -> Any:
+    """The content of a file of that shape.
+
+    Raises:
+        DatabaseError: it is not of it, or is beyond a bound.
+    """
     from opcheck.db.schema.forms import fits  # what the index holds is not checked again
 
     data = _parse(path, text, hint)
@@ -230,7 +119,7 @@ def _checked(path: Path, text: bytes, shape: Shape, hint: Sentence) -> Any:
     return data
 
 
-def content(path: Path, hint: Sentence = _HINT) -> bytes:
+def content(path: Path, hint: Sentence = HINT) -> bytes:
     """The bytes of a file, which may have only so many.
 
     Raises:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_MARGIN = 2_000_000_000
+MARGIN = 2_000_000_000
 """Nanoseconds by which a file system may round what it notes, or its clock be behind."""
 
 
@@ -30,12 +30,12 @@ def _changed_since(time: int, folder: Path) -> bool:
 
     A file that goes or takes another's place changes its folder, however old it is itself.
     """
-    before, seen, left = time - _MARGIN, set[tuple[int, int]](), [os.fspath(folder)]
+    before, seen, left = time - MARGIN, set[tuple[int, int]](), [os.fspath(folder)]
     try:
         while left:
             path = left.pop()
             status = os.stat(path)
-            if _changed(status) >= before:
+            if changed(status) >= before:
                 return True
             if (status.st_dev, status.st_ino) in seen:  # by a link to a folder above
                 continue
@@ -44,12 +44,13 @@ def _changed_since(time: int, folder: Path) -> bool:
                 for item in found:
                     if item.is_dir():
                         left.append(item.path)
-                    elif _changed(item.stat()) >= before:
+                    elif changed(item.stat()) >= before:
                         return True
     except OSError:
         return True
     return False
 
 
-def _changed(status: os.stat_result) -> int:
+def changed(status: os.stat_result) -> int:
+    """When a file, or what is noted of it, last changed: nanoseconds."""
     return max(status.st_mtime_ns, status.st_ctime_ns)

@@ -12,6 +12,7 @@ from opcheck.db.schema.checks import (
     Shape,
     Text,
 )
+from opcheck.model.launches import LimitKind
 from opcheck.model.matrix import CompilerDoes
 from opcheck.model.trace import DTYPE_BYTES, Composite
 from opcheck.model.verdict import Confidence, Method
@@ -303,12 +304,25 @@ TRITON_FILE = Record(
             ),
             least=1,
         ),
+        "limits": ListOf(
+            Record(
+                {
+                    "kind": Text(frozenset(LimitKind)), "vendors": ListOf(Text(), least=1),
+                    "at": CITATIONS,
+                },
+                {
+                    "chips": TEXTS, "torch": VERSIONS, "most": Number(), "least": ListOf(Number()),
+                    "words": TEXTS, "dtypes": TEXTS, "method": METHOD,
+                },
+            ),
+        ),
         "shared_memory": ListOf(
             Record(
                 {
                     "vendor": Text(), "chips": TEXTS, "bytes": Number(), "stages": Number(),
                     "at": CITATIONS,
                 },
+                {"torch": VERSIONS},
             ),
         ),
         "complete": COMPLETE,

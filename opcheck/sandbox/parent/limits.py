@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.db.files.document import cache_folder
+from opcheck.db.files.index import cache_folder
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.limits import Filter, Profile
 from opcheck.model.script import ScriptRequest

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from opcheck.db.files.document import cache_folder
+from opcheck.db.files.index import cache_folder
 from opcheck.errors import SourceError, TerminatedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import sentence_from_json

@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.config_values import checked
-from opcheck.source.gguf_file import packed_file
+from opcheck.source.gguf_file import gguf_of
+from opcheck.source.gguf_header import read_header
 from opcheck.source.model_folder import (
     CONFIG,
     INDEX,
@@ -44,7 +43,9 @@ class DiffusersPipeline(Source):
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find every config of the pipeline, and that each says which model it is for."""
-        packed_file(text)
+        gguf = gguf_of(text)
+        if gguf is not None:
+            read_header(gguf)
         parts = _parts(text)
         for path in parts.values():
             config = read_config(path)
@@ -69,8 +70,7 @@ class DiffusersPipeline(Source):
         marks = base.digest_of_text("".join(base.digest_of_file(path) for path in parts.values()))
         if _index_of(text) is None:
             (path,) = parts.values()
-            loaded = loaded_part(path, options, self.name, marks)
-            return replace(loaded, unseen=(*loaded.unseen, *packed_file(text)))
+            return loaded_part(path, options, self.name, marks, gguf_of(text))
         made, uncalled = {}, {}
         for name, path in parts.items():
             try:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
-from opcheck.kernel_code.launching import STAGES
+from opcheck.kernel_code.launching import CLUSTERS, STAGES, WARPS
 from opcheck.model.launches import IMPORT, KernelCode, Launch
 from opcheck.model.trace import Phase
 from opcheck.trace.calls.call_site import shown
@@ -35,8 +35,16 @@ def launch_of(
         dtypes=dtypes,
         constants=constants,
         programs=_programs(grid),
-        stages=stages if isinstance(stages := given.get(STAGES), int) else 0,
+        stages=_number(given, STAGES),
+        warps=_number(given, WARPS),
+        clusters=_number(given, CLUSTERS),
+        grid=grid if _programs(grid) else (),
     )
+
+
+def _number(given: Mapping[str, Any], option: str) -> int:
+    value = given.get(option)
+    return value if isinstance(value, int) else 0
 
 
 def import_of(file: str, line: int) -> Launch:

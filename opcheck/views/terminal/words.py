@@ -28,6 +28,8 @@ EVERY_TARGET, EVERY_TARGET_BUT = "every target", "every target but"
 THE_OPERATOR = "the operator"
 A_TENSOR = "a tensor"
 RELEASES_OF = "Releases for"
+TOOLKITS_OF = "Releases by what goes with them, NAME@TOOLKIT, for"
+ALSO_NAMED = "Also understood, in any spelling with or without signs and capitals:"
 HOW_TO_NAME = "Name a release or a torch version like this: NAME@RELEASE+torchX.Y"
 
 _HEADINGS = {

@@ -227,7 +227,9 @@ def test_triton_is_stood_in_for_where_it_is_not_installed(
         """
         import triton
         import triton.language as tl
+        import triton.language.extra.cann.extension as al
         from triton.language.extra import libdevice
+        from triton.language.extra.cann.libdevice import tan
         from triton.runtime import driver
 
         TYPES = {"half": tl.float16, "wide": tl.float32}

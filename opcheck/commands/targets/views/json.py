@@ -31,4 +31,7 @@ def _row(row: TargetRow) -> Json:
         "torch_versions": list(row.torch_versions),
         "registered": row.registered,
         "date": row.date,
+        "also": list(row.also),
+        "vendor_also": list(row.vendor_also),
+        "toolkits": list(row.toolkits),
     }

@@ -84,6 +84,12 @@ def bitwise_xor(self: Tensor, other: Tensor | int) -> Tensor:
     return (self | other) - (self & other)
 
 
+def remainder(self: Tensor, other: Tensor | int) -> Tensor:
+    """What is left of a number once the quotient, rounded down, is taken away."""
+    found: Tensor = self - torch.div(self, other, rounding_mode="floor") * other
+    return found
+
+
 def logical_xor(self: Tensor, other: Tensor) -> Tensor:
     """Whether one is 0 and the other is not."""
     return (self != 0) != (other != 0)
@@ -206,3 +212,40 @@ class LogicalOrByComparing(LogicalXorByComparing):
     summary = "Write (a != 0) | (b != 0)"
     spellings = ("torch.logical_or", "Tensor.logical_or")
     replace = staticmethod(logical_or)
+
+
+class RemainderByDividing(LeftShiftByMultiplying):
+    """``a - floor(a / b) * b``, of integers, whose quotient is exact.
+
+    A quotient that is too large for the dtype wraps round, and so does what is taken away.
+    """
+
+    name = "remainder-by-dividing"
+    replaces = ("aten::remainder.Scalar", "aten::remainder.Tensor")
+    summary = "Divide, round down, and take the product away"
+    spellings = ("torch.remainder", "Tensor.remainder")
+    references = (REFERENCES,)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(remainder)
+
+    def refuses(self, call: Call) -> str:
+        """Decline all but integers, of which none is 0 where that can be seen."""
+        x, other = call.given("self"), call.given("other")
+        if torch.result_type(x, other) not in INTEGERS:
+            return "the numbers are no integers"
+        return "the divisor is 0" if isinstance(other, int) and not other else ""
+
+    def valid(self, call: Call) -> Call:
+        """Make every divisor another number than 0."""
+        x, other, *rest = call.args
+        if isinstance(other, Tensor):
+            other = torch.where(other == 0, torch.ones_like(other), other)
+        return Call(call.func, (x, other, *rest), call.kwargs)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of one dtype or of two, broadcast, of either sign."""
+        shape = draw.shape(0, 3)
+        x = draw.tensor(shape, INTEGERS)
+        if op.endswith("Scalar"):
+            return (x * draw.choose((1, 11)), draw.choose((1, 2, 7, 100, -1, -3))), {}
+        y = draw.tensor(broadcast(draw, shape), INTEGERS)
+        return (x * draw.choose((1, 11)), y), {}

@@ -16,11 +16,12 @@ from opcheck.source.building.build import build
 from opcheck.source.building.example import Inputs, Signature, example, float_dtype, needed
 from opcheck.source.building.failures import brief, import_library
 from opcheck.source.building.guess import probe
-from opcheck.source.building.huggingface import diffusers_quantised
+from opcheck.source.building.huggingface import diffusers_gguf, diffusers_quantised
 from opcheck.source.building.huggingface.transformers_model import model_of
 from opcheck.source.building.quantised.packed import unseen_of
 from opcheck.source.building.ready import ready
 from opcheck.source.config_values import checked
+from opcheck.source.gguf_file import packed_file
 from opcheck.source.model_folder import CLASS, read_config
 
 _TOKENS = 77
@@ -255,8 +256,10 @@ def uncalled_part(error: SourceError, kind: str, digest: str) -> Loaded:
     return Loaded(_Uncalled(error.message), (), {}, kind, digest)
 
 
-def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loaded:
-    """The model of a config, ready to be called.
+def loaded_part(
+    path: Path, options: LoadOptions, kind: str, digest: str, gguf: Path | None = None
+) -> Loaded:
+    """The model of a config, ready to be called; with weights of a GGUF file, as these are there.
 
     Raises:
         SourceError: no class fits the config, it cannot be built, or its inputs cannot be told.
@@ -266,6 +269,7 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
         model, notes = model_of(path, options)
         unseen, packed = unseen_of(model, path, config, options)
         notes = (*notes, *packed)
+        unseen = (*unseen, *(packed_file(gguf) if gguf else ()))
         return ready(model, None, options, kind=kind, digest=digest, notes=notes, unseen=unseen)
     diffusers = import_library("diffusers")
     diffusers.utils.logging.set_verbosity_error()
@@ -283,6 +287,9 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
     inputs, said = inputs_of(model, frozenset(s.name for s in options.inputs))
     random = () if beside else options.random_weights
     unseen, packed = diffusers_quantised.packed(model, path, config, options)
+    if gguf is not None:
+        gaps, own = diffusers_gguf.packed(model, content, gguf, options)
+        unseen, packed = (*unseen, *gaps), (*packed, *own)
     notes = (*notes, *random, *said, *packed)
     return ready(model, inputs, options, kind=kind, digest=digest, notes=notes, unseen=unseen)
 

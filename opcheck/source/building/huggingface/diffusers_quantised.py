@@ -8,6 +8,7 @@ quanto_quantizer.py line 135.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,9 +16,11 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
+from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap
 from opcheck.source.base import LoadOptions
+from opcheck.source.building.huggingface.diffusers_nunchaku import NunchakuLite
 from opcheck.source.building.quantised.auto_round import AutoRound
 from opcheck.source.building.quantised.bitsandbytes import BitsAndBytes
 from opcheck.source.building.quantised.method import Method, Section, patterns_of
@@ -50,7 +53,7 @@ class _OfDiffusers(BitsAndBytes):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what the class keeps in float32."""
-        return [*patterns_of(_SKIPPED, self.setting(_SKIPPED)), *_in_float32(model)]
+        return [*patterns_of(_SKIPPED, self.setting(_SKIPPED)), *in_float32(model)]
 
     def keeps(self, path: str, kept: Sequence[str]) -> bool:
         """Whether the module has such a name, or is below one that has such a path."""
@@ -72,7 +75,7 @@ class _TorchAOOfDiffusers(TorchAO):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """Paths of what the config names, what the class keeps, and what cannot be packed."""
-        named = [*patterns_of(_NAMED, self.setting(_NAMED)), *_in_float32(model)]
+        named = [*patterns_of(_NAMED, self.setting(_NAMED)), *in_float32(model)]
         return [
             path
             for path, module in model.named_modules()
@@ -102,7 +105,7 @@ class _QuantoOfDiffusers(Quanto):
 
     def kept(self, model: nn.Module) -> Sequence[str]:
         """What the config names, and what the class keeps in float32."""
-        return [*patterns_of(_NAMED, self.setting(_NAMED)), *_in_float32(model)]
+        return [*patterns_of(_NAMED, self.setting(_NAMED)), *in_float32(model)]
 
     def keeps(self, path: str, kept: Sequence[str]) -> bool:
         """Whether the module has such a name."""
@@ -125,9 +128,29 @@ class _AutoRoundOfDiffusers(AutoRound):
         return ()
 
 
+class _NunchakuOfDiffusers(NunchakuLite):
+    """Those layers, and what a reader is to know of the others."""
+
+    refusal = _REFUSED
+
+    @property
+    def loads_in(self) -> torch.dtype:
+        """The dtype in which the part is made; an unknown one is refused when it is packed."""
+        with suppress(SourceError):
+            return self.dtype
+        return torch.bfloat16
+
+    def models(self, model: nn.Module) -> bool:
+        """Every valid section."""
+        known = super().models(model)
+        self.notes = (*self.notes, note(str(self.dtype).removeprefix("torch.")))
+        return known
+
+
 _KINDS: Mapping[str, type[Method]] = {
     AutoRound.name: _AutoRoundOfDiffusers,
     BitsAndBytes.name: _OfDiffusers,
+    NunchakuLite.name: _NunchakuOfDiffusers,
     Quanto.name: _QuantoOfDiffusers,
     TorchAO.name: _TorchAOOfDiffusers,
 }
@@ -152,7 +175,7 @@ def in_dtype(make: Callable[[], nn.Module], dtype: torch.dtype) -> nn.Module:
         model = make()
     finally:
         torch.set_default_dtype(before)
-    whole = set(_in_float32(model))
+    whole = set(in_float32(model))
     for name, parameter in model.named_parameters():
         if whole.intersection(name.split(".")):
             parameter.data = parameter.data.float()
@@ -165,7 +188,10 @@ def factory(
     """What builds a part, in the dtype that its config leads to."""
     if not is_packed(config, options):
         return make
-    return partial(in_dtype, make, _DTYPES[method_of(config[_KEY])])
+    section = config[_KEY]
+    method = method_of(section)
+    dtype = _NunchakuOfDiffusers(section).loads_in if method == NunchakuLite.name else None
+    return partial(in_dtype, make, dtype or _DTYPES[method])
 
 
 def packed(
@@ -179,6 +205,7 @@ def packed(
     return unseen_of(model, path, config, options, _KINDS)
 
 
-def _in_float32(model: nn.Module) -> list[str]:
+def in_float32(model: nn.Module) -> list[str]:
+    """Names of the modules that a class keeps in float32."""
     named = getattr(model, "_keep_in_fp32_modules", None) or ()
     return [named] if isinstance(named, str) else list(named)

@@ -16,9 +16,14 @@ _OPTIONS = frozenset({
     "num_warps", "num_stages", "num_ctas", "num_buffers_warp_spec", "num_consumer_groups",
     "reg_dec_producer", "reg_inc_consumer", "maxnreg", "enable_fp_fusion",
     "launch_cooperative_grid", "launch_pdl", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
-    "allow_tf32", "debug", "warmup", "stream", "extern_libs", "ir_override",
+    "allow_tf32", "debug", "warmup", "stream", "extern_libs", "ir_override", "grf_mode",
+    "threads_per_warp", "warp_size", "multibuffer", "compile_mode", "enable_mixed_cv",
+    "tile_mix_cube_loop", "tile_mix_vector_loop", "use_bytecode", "enable_auto_bind_sub_block",
+    "enable_hivm_auto_cv_balance", "enable_ubuf_saving", "unit_flag", "sync_solver",
+    "set_workspace_multibuffer", "limit_auto_multi_buffer_only_for_local_buffer",
+    "limit_auto_multi_buffer_of_local_buffer", "enable_nd2nz_on_vector", "force_simt_only",
 })  # fmt: skip
-"""Keywords of a launch that are the compiler's, unless the kernel has a parameter of that name."""
+"""Keywords of a launch that are a compiler's, unless the kernel has a parameter of that name."""
 _NO_DRIVER = "0 active drivers ([]). There should only be one."
 
 
@@ -264,7 +269,9 @@ def _placeholder(module: str, name: str) -> Name:
 _LANGUAGE = (
     "core", "math", "random", "standard", "semantic", "extra", "extra.libdevice", "extra.cuda",
     "extra.cuda.libdevice", "extra.hip", "extra.hip.libdevice", "extra.intel",
-    "extra.intel.libdevice", "libdevice", "target_info",
+    "extra.intel.libdevice", "extra.cann", "extra.cann.libdevice", "extra.cann.extension",
+    "extra.mlu", "extra.mlu.libdevice", "extra.musa", "extra.musa.libdevice", "libdevice",
+    "target_info",
 )  # fmt: skip
 _OTHERS = (
     "runtime.jit", "runtime.autotuner", "runtime.driver", "runtime.errors", "testing", "tools",

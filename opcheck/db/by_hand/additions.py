@@ -1,0 +1,224 @@
+"""What additions say of a release, added to its file; made once for all targets of a vendor."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cached_property, partial
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opcheck.db.by_hand.overlays import Addition, Said, holds
+from opcheck.db.conditions import RANK
+from opcheck.db.contradictions import of_document
+from opcheck.db.files.document import Document
+from opcheck.db.files.parts import Later, Lines, lines
+from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
+from opcheck.model.target import Target
+
+
+class _Condition(Struct):
+    """One that an addition states; made when it is first asked for, for all targets at once."""
+
+    number: int
+    """Of the addition, by which it cites its sources."""
+    ops: Sequence[str]
+    where: Said
+    """What it is limited to itself."""
+    make: Callable[[], Said]
+    made: Said | None = None
+
+    def said(self) -> Said:
+        """As a line of a release's file has it."""
+        if self.made is None:
+            self.made = {**_cited(_anywhere(self.make()), self.number), "stands": True}
+        return self.made
+
+
+class Additions(Sequence[Addition]):
+    """Those of one vendor, in the order in which they hold: the last one wins."""
+
+    def __init__(self, vendor: str, listed: Iterable[Addition]) -> None:
+        self._listed = [one for one in listed if one.vendor == vendor]
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._listed[number]
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def to(self, release: Document, target: Target) -> Document:
+        """The release's file as it is with what they say of a target."""
+        concerned = {n: one for n, one in enumerate(self._listed) if one.concerns(target)}
+        if not concerned:
+            return release
+        data = dict(release.data)
+        data["sources"] = _Sources(data["sources"], concerned)
+        data["operators"] = data["operators"].copy()
+        more = dict[int, Addition]()
+        for number, addition in concerned.items():
+            self._register(data["operators"], number, target)
+            withdrawn = [said for said in addition.withdrawn if holds(said, target)]
+            if withdrawn:
+                data["conditions"], more = self._joined(data, more, target), {}
+            for said in withdrawn:
+                _withdraw(data, said)
+            more[number] = addition
+        data["conditions"] = self._joined(data, more, target)
+        told = (release.digest, *(_kind_of_target(one, target) for one in concerned.values()))
+        return replace(release, data=data, digest=sha256("".join(told).encode()).hexdigest())
+
+    def libraries(self, target: Target) -> Mapping[str, tuple[str, str]]:
+        """The releases of libraries that a target is taken to have, by namespace."""
+        named = dict(target.libraries)
+        found = (addition.library for addition in self._listed)
+        return {
+            library.namespace: (library.package, library.of(target))
+            for library in found
+            if library is not None and library.package not in named
+        }
+
+    def _joined(
+        self, data: Mapping[str, Any], more: Mapping[int, Addition], target: Target
+    ) -> Lines:
+        return _Joined(self, more, target, lines(data.get("conditions", ())))
+
+    def _register(self, operators: MutableMapping[str, Said], number: int, target: Target) -> None:
+        for op, variants in self._entries[number].items():
+            for said, entry in variants:
+                if self._listed[number].holds(said, target):
+                    if said.get("registered", True):
+                        operators[op] = entry
+                    else:
+                        operators.pop(op, None)
+                    break
+
+    @cached_property
+    def _entries(self) -> Sequence[Mapping[str, Sequence[tuple[Said, Said]]]]:
+        """Of each addition, by overload, what it says of kernels, and that as a file has it."""
+        return [
+            {
+                op: [(said, _cited(_anywhere(said), number)) for said in variants]
+                for op, variants in addition.operators.items()
+            }
+            for number, addition in enumerate(self._listed)
+        ]
+
+    @cached_property
+    def conditions(self) -> Sequence[_Condition]:
+        """All that they state, in order."""
+        return [one for n, addition in enumerate(self._listed) for one in _stated(addition, n)]
+
+    @cached_property
+    def by_operator(self) -> Mapping[str, Sequence[_Condition]]:
+        """The same by the overloads that they name."""
+        found: dict[str, list[_Condition]] = {}
+        for one in self.conditions:
+            for op in one.ops:
+                found.setdefault(op, []).append(one)
+        return found
+
+
+class _Joined(Lines):
+    """The conditions of a file, and after them those of additions that hold for a target."""
+
+    def __init__(
+        self, of: Additions, more: Mapping[int, Addition], target: Target, before: Lines
+    ) -> None:
+        super().__init__([], before)
+        self._additions, self._more, self._target = of, more, target
+
+    @cached_property
+    def _items(self) -> list[Any]:
+        held = filter(self._holds, self._additions.conditions)
+        return [Later(one.ops, one.said) for one in held]
+
+    def of(self, op: str) -> Iterator[Said]:
+        """The lines that name an overload, in order."""
+        assert self._before is not None
+        yield from self._before.of(op)
+        for one in filter(self._holds, self._additions.by_operator.get(op, ())):
+            yield one.said()
+
+    def _holds(self, one: _Condition) -> bool:
+        addition = self._more.get(one.number)
+        return addition is not None and (not one.where or addition.holds(one.where, self._target))
+
+
+def _stated(addition: Addition, number: int) -> Iterator[_Condition]:
+    said = addition.conditions
+    if isinstance(said, Lines):
+        for one in said.later():
+            yield _Condition(number, one.ops, {}, one.make)
+    else:
+        for line in said:
+            yield _Condition(number, line["ops"], line, partial(dict, line))
+
+
+class _Sources(Mapping[str, Said]):
+    """A release's own sources, and those of additions: ``2/name`` is one of number two."""
+
+    def __init__(self, own: Mapping[str, Said], additions: Mapping[int, Addition]) -> None:
+        self._own = own
+        self._additions = additions
+
+    def __getitem__(self, name: str) -> Said:
+        if name in self._own:
+            return self._own[name]
+        number, _, rest = name.partition("/")
+        addition = self._additions.get(int(number)) if number.isdigit() else None
+        if addition is None:
+            raise KeyError(name)
+        return {**addition.sources[rest], "origin": addition.origin}
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        for number, addition in self._additions.items():
+            yield from (f"{number}/{name}" for name in addition.sources)
+
+    def __len__(self) -> int:
+        return len(self._own) + sum(len(one.sources) for one in self._additions.values())
+
+
+def _withdraw(data: dict[str, Any], said: Said) -> None:
+    data["conditions"] = lines(list(_without(data["conditions"], said)))
+    if said["code"] in (NO_DTYPE, DOUBTED, OVERRULED):
+        data["documented"] = list(_without(data.get("documented", ()), said))
+    if said["code"] in (NO_DTYPE, DOUBTED, RANK):
+        data["refusals"] = list(_without(data.get("refusals", ()), said))
+
+
+def _kind_of_target(addition: Addition, target: Target) -> str:
+    """Sets apart what an addition says of targets that it does not say the same of."""
+    limited = (op for op, listed in addition.operators.items() if any("chips" in s for s in listed))
+    held = [op for op in limited if addition.entry(op, target) is not None]
+    version = "" if addition.library is None else addition.library.of(target)
+    return " ".join((addition.digest, version, *held))
+
+
+def _anywhere(said: Said) -> Said:
+    """What was said without where it holds, once that is settled."""
+    where = ("chips", "releases", "torch", "version")
+    return {key: value for key, value in said.items() if key not in where}
+
+
+def _cited(said: Said, number: int) -> Said:
+    at = said["at"]
+    found = f"{number}/{at}" if isinstance(at, str) else [f"{number}/{text}" for text in at]
+    return {**said, "at": found}
+
+
+def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
+    """The conditions without those of one code on some overloads."""
+    for said in conditions:
+        left = [op for op in said["ops"] if op not in withdrawn["ops"]]
+        doubted = withdrawn["code"] in (DOUBTED, OVERRULED) and of_document(said)
+        if not doubted and _code(said) != withdrawn["code"]:
+            yield said
+        elif left:
+            yield {**said, "ops": left}
+
+
+def _code(said: Said) -> str:
+    code: str = said.get("code", RANK if "most" in said else NO_DTYPE)
+    return code

@@ -1,0 +1,81 @@
+"""The index - checked files in a form that is read quickly, by what the files' bytes are."""
+
+import contextlib
+import os
+import sys
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from opcheck.files import read_bytes
+
+FORMAT = "3"
+"""Part of every name, so that a change of what is stored finds no older file."""
+_SEALED = 65
+"""Bytes of the first line of a compiled file."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_MOST_BYTES = 1 << 26
+"""Of a compiled file: sixteen times what the file itself may have."""
+
+
+def cache_folder() -> Path | None:
+    """Where this user's caches belong; None where there is no such place."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return Path(base) / "opcheck" if base else None
+    if base:
+        return Path(base) / "opcheck"
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "opcheck"
+
+
+def load_compiled(folder: Path | None, name: str, digest: str) -> memoryview | None:
+    """The compiled form of a file with this digest; None where there is none that is whole."""
+    if folder is None:
+        return None
+    try:
+        found = memoryview(read_bytes(_path(folder, name, digest), _MOST_BYTES))
+    except OSError:
+        return None
+    stored = found[_SEALED:]
+    return stored if found[:_SEALED] == _seal(digest, stored) else None
+
+
+def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
+    """Keep the compiled form; says nothing where the folder cannot be written.
+
+    Others may write the same file at the same time: each puts a whole one in its place.
+    """
+    path = _path(folder, name, digest)
+    temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with os.fdopen(os.open(temporary, _NEW, 0o600), "wb") as file:
+                file.writelines((_seal(digest, stored), stored))
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+
+
+def _path(folder: Path, name: str, digest: str) -> Path:
+    return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
+
+
+def _seal(digest: str, stored: bytes | memoryview) -> bytes:
+    """What the first line must be: of the file's digest and of what was made of it."""
+    seal = sha256(digest.encode())
+    seal.update(stored)
+    return f"{seal.hexdigest()}\n".encode()
+
+
+@cache
+def _checks() -> str:
+    """A digest of the code that checks files: what it found fit is not checked again."""
+    code = b""
+    files = Path(__file__).parent
+    for path in (files / "yaml_reader.py", *sorted((files.parent / "schema").glob("*.py"))):
+        with contextlib.suppress(OSError):
+            code += path.read_bytes()
+    return sha256(code).hexdigest()[:8]
