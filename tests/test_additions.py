@@ -112,6 +112,28 @@ ADDITIONS: Mapping[str, Addition] = {
         ["rules", "added-by-definition", "--check"],
         ["aten::special_erfcx by added-by-definition"],
     ),
+    "a fusion": Addition(
+        {
+            "opcheck/rewrite/fusing/rules/added.py": (
+                "import torch\n\n"
+                "from opcheck.rewrite.fusing.base import Fusion\n\n\n"
+                "def negated(x):\n"
+                "    return x.neg().abs()\n\n\n"
+                "class Added(Fusion):\n"
+                '    """A sign that does not matter."""\n\n'
+                '    name = "added-fusion"\n'
+                '    summary = "Use abs alone"\n'
+                '    kernels = ("aten::abs",)\n'
+                "    tolerance = 0.0\n"
+                "    variants = (negated,)\n"
+                "    replace = staticmethod(lambda x: x.abs())\n\n"
+                "    def example(self):\n"
+                '        return {"x": torch.ones(2)}\n'
+            )
+        },
+        ["fix", "net.py:signs", "-t", "ascend-910b", "--better"],
+        ["aten::abs · added-fusion", "2 calls become 1"],
+    ),
     "a kind of condition": Addition(
         {
             "opcheck/model/predicates.py": (
@@ -152,6 +174,15 @@ import torch
 
 def net():
     return torch.nn.ReLU().eval(), (torch.ones(2, 3),)
+
+
+class Signs(torch.nn.Module):
+    def forward(self, x):
+        return x.neg().abs()
+
+
+def signs():
+    return Signs(), torch.ones(2, 3)
 """
 OVERLAY = """
 schema: opcheck.overlay/1

@@ -8,6 +8,7 @@ import torch
 from benchmarks.demand.models import Entry, entries
 from benchmarks.demand.page import page
 from benchmarks.demand.plans import Met, Pair, Plans
+from benchmarks.demand.proofs import Proved, is_blocked
 from opcheck.db.store import Database
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
@@ -25,7 +26,7 @@ FOUND = {
 
 
 def test_the_page_counts_pairs_and_ranks_what_was_met() -> None:
-    text = page(FOUND, 1234)
+    text = page(FOUND, 1234, {})
     head, heading, rest = text.partition("| | pairs |")
     assert head.startswith("# Demand\n")
     assert "2 models\nin a forward and 1 in a training step, drawn from the 1,234 that" in head
@@ -57,6 +58,37 @@ def test_the_page_counts_pairs_and_ranks_what_was_met() -> None:
 | `aten::roll` | no-kernel | unsupported | 3 | 3 | vendor-a@1.0, vendor-b@2.0 | roll-by-joining |
 """
     )
+
+
+def test_the_page_counts_what_was_really_fixed_and_says_what_was_not() -> None:
+    proofs = {
+        "zoo:bert": (
+            Proved("vendor-a@1.0", whole=True, allowed="exact", forward=(0.0, 0.0)),
+            Proved("vendor-b@2.0", whole=True, allowed="tolerance", forward=(1e-7, 1e-6)),
+        ),
+        "zoo:yolo": (Proved("vendor-b@2.0", whole=False, allowed="", why="a | b"),),
+    }
+    text = page(FOUND, 1234, proofs)
+    _, _, rest = text.partition("| target | blocked pairs tried |")
+    rows, _, _ = rest.partition("\n## Without")
+    assert (
+        rows
+        == """ fixed | of which exact |
+| --- | ---: | ---: | ---: |
+| `vendor-a@1.0` | 1 | 1 | 1 |
+| `vendor-b@2.0` | 2 | 1 | 0 |
+| all | 3 | 2 | 1 |
+
+| model | target | why it is not fixed |
+| --- | --- | --- |
+| zoo:yolo | `vendor-b@2.0` | a / b |
+"""
+    )
+
+
+def test_a_pair_that_only_leaves_the_device_is_not_blocked() -> None:
+    assert is_blocked(FOUND["zoo:bert"][0])
+    assert not is_blocked(FOUND["zoo:yolo"][0])
 
 
 @pytest.mark.slow

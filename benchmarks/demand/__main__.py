@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.demand.models import entries, targets
 from benchmarks.demand.page import page
 from benchmarks.demand.plans import Met, Pair
+from benchmarks.demand.proofs import stored as proved
 from benchmarks.demand.traces import Traces, slug
 from benchmarks.measure import ROOT
 from opcheck.db.store import Database
@@ -24,13 +25,15 @@ TYPES = ("npu", "mlu", "musa", "cuda", "mps", "xpu", "xla")
 
 
 def stored(folder: Path) -> Mapping[str, tuple[Pair, ...]]:
-    """Model and mode -> its pairs, of those that were planned for every type."""
+    """Model and mode -> its pairs, on the targets of those types that it was planned for."""
     names = {slug(entry): entry.name for entry in entries(folder)}
     files = {kind: {f.stem: f for f in (folder / "plans" / kind).glob("*.json")} for kind in TYPES}
-    whole = set.intersection(*(set(found) for found in files.values())) & names.keys()
+    known = set().union(*files.values()) & names.keys()
     return {
-        names[stem]: tuple(pair for kind in TYPES for pair in _read(files[kind][stem]))
-        for stem in sorted(whole)
+        names[stem]: tuple(
+            pair for kind in TYPES if stem in files[kind] for pair in _read(files[kind][stem])
+        )
+        for stem in sorted(known)
     }
 
 
@@ -69,7 +72,8 @@ def main() -> None:
         arguments = (str(options.folder), kind, str(len(wanted)))
         command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
         subprocess.run(command, check=True, cwd=ROOT)
-    text = page(stored(options.folder), len(entries(options.folder)))
+    proofs = proved(options.folder)
+    text = page(stored(options.folder), len(entries(options.folder)), proofs)
     PAGE.write_text(text, "utf-8", newline="\n")
 
 

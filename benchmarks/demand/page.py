@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.demand.plans import Pair
-from opcheck.model.verdict import Verdict
+from benchmarks.demand.proofs import Proved, is_blocked
+from opcheck.model.plan import Label
 
 TOP = 60
 """Rows of a table; what is below is counted."""
 NAMES = 3
 """Targets that a row names."""
-_BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
 _HEAD = """\
 # Demand
 
@@ -19,13 +19,14 @@ What keeps models off devices, the most frequent first, and which of it has a fi
 in a forward and {trained} in a training step, drawn from the {named} that
 `benchmarks/demand/models.py` names, on {targets} targets: every one of the database at its newest
 and its oldest release. Written by `make demand FOLDER=demand`, which goes on where it was ended. A
-*pair* is one model in one mode on one target.
+*pair* is one model in one mode on one target; a run that was ended early has models without pairs
+on the targets of some device types.
 
 A pair is *blocked* where a call is unsupported there, or nobody has said, and *slowed* where a call
 runs on the host or outside of the compiled graph. A fix is what `opcheck plan` suggests in tiers 1
-to 3: it was recorded to run as what the target has, and measured beside the original, or it is the
-vendor's own; a fallback that is switched on is none. A pair is *free* where every call is on the
-device once all of it is followed.
+to 3: it was recorded to run as what the target has, and measured beside the original where a call
+has no more than 65,536 elements, or it is the vendor's own; a fallback that is switched on is none.
+A pair is *free* where every call is on the device once all of it is followed.
 
 | | pairs | blocked | free once fixed | slowed alone | free once fixed |
 | --- | ---: | ---: | ---: | ---: | ---: |
@@ -34,8 +35,26 @@ _LIMITS = """
 A forward is traced for four types of device, of which `cuda`, `mlu`, `musa` and `xpu` share one
 trace: code that asks for the name of the device is followed for `cuda` alone. Training steps are
 left out on targets of which fewer than three differentiate alike where others of their type do.
-Not yet counted: quantised models, what users reported, and how each pair runs on the emulated
-device once it is fixed, which [Fixes](fixes.md) tells of the zoo.
+Plans are kept: a fix that came after a pair was planned counts once it is planned anew, so that
+shares may be too low. Not yet counted: quantised models, pipelines of diffusers, and what users
+reported.
+"""
+_PROOFS = """
+## Really fixed
+
+Pairs that were blocked, on the targets below: `opcheck fix` wrote a shim with every suggestion that
+there is, and the model was run with it on the emulated device, which refuses what the target does
+not run and computes on the host. *Fixed*: nothing leaves the device any more, and results are as
+near to the unchanged model's as the labels of what was followed promise; *exact*: every bit of them
+is the same. On other targets no device can be emulated: their kernels do not stand at PrivateUse1.
+Written by `python -m benchmarks.demand.proofs FOLDER COUNT`.
+
+| target | blocked pairs tried | fixed | of which exact |
+| --- | ---: | ---: | ---: |
+"""
+_LEFT = """
+| model | target | why it is not fixed |
+| --- | --- | --- |
 """
 _WITHOUT = """
 ## Without a fix
@@ -61,12 +80,19 @@ class _Row:
     rules: Counter[str] = field(default_factory=Counter)
 
 
-def page(found: Mapping[str, Sequence[Pair]], named: int) -> str:
-    """The whole page; ``found`` has the pairs of each model and mode, of so many ``named``."""
-    return "".join(_parts(found, named))
+def page(
+    found: Mapping[str, Sequence[Pair]], named: int, proofs: Mapping[str, Sequence[Proved]]
+) -> str:
+    """The whole page; ``found`` has the pairs of each model and mode, of so many ``named``.
+
+    ``proofs``: what became of those that were really fixed.
+    """
+    return "".join(_parts(found, named, proofs))
 
 
-def _parts(found: Mapping[str, Sequence[Pair]], named: int) -> Iterator[str]:
+def _parts(
+    found: Mapping[str, Sequence[Pair]], named: int, proofs: Mapping[str, Sequence[Proved]]
+) -> Iterator[str]:
     trained = sum(name.endswith(" trained") for name in found)
     targets = {pair.target for pairs in found.values() for pair in pairs}
     yield _HEAD.format(
@@ -80,14 +106,35 @@ def _parts(found: Mapping[str, Sequence[Pair]], named: int) -> Iterator[str]:
     for mode, part in {**modes, "all": found}.items():
         yield _counts(mode, [pair for pairs in part.values() for pair in pairs])
     yield _LIMITS
+    if proofs:
+        yield from _proofs(proofs)
     without, fixed = _rows(found)
     yield from _table(_WITHOUT, without, with_rules=False)
     yield from _table(_WITH, fixed, with_rules=True)
 
 
+def _proofs(proofs: Mapping[str, Sequence[Proved]]) -> Iterator[str]:
+    yield _PROOFS
+    tried = [(name, proof) for name, each in sorted(proofs.items()) for proof in each]
+    for target in sorted({proof.target for _, proof in tried}):
+        yield _tried(f"`{target}`", [proof for _, proof in tried if proof.target == target])
+    yield _tried("all", [proof for _, proof in tried])
+    left = [(name, proof) for name, proof in tried if not proof.whole]
+    if left:
+        yield _LEFT
+        for name, proof in left:
+            yield f"| {name} | `{proof.target}` | {proof.why.replace('|', '/')} |\n"
+
+
+def _tried(name: str, proofs: Sequence[Proved]) -> str:
+    fixed = [proof for proof in proofs if proof.whole]
+    exact = sum(proof.allowed == Label.EXACT.value for proof in fixed)
+    return f"| {name} | {len(proofs):,} | {len(fixed):,} | {exact:,} |\n"
+
+
 def _counts(mode: str, pairs: Sequence[Pair]) -> str:
-    blocked = [pair for pair in pairs if blocks(pair)]
-    slowed = [pair for pair in pairs if pair.met and not blocks(pair)]
+    blocked = [pair for pair in pairs if is_blocked(pair)]
+    slowed = [pair for pair in pairs if pair.met and not is_blocked(pair)]
     shares = (_share(part) for part in (blocked, slowed))
     cells = (f"{len(pairs):,}", f"{len(blocked):,}", next(shares), f"{len(slowed):,}", next(shares))
     return f"| {mode} | {' | '.join(cells)} |\n"
@@ -96,11 +143,6 @@ def _counts(mode: str, pairs: Sequence[Pair]) -> str:
 def _share(pairs: Sequence[Pair]) -> str:
     free = sum(not pair.left for pair in pairs)
     return f"{free:,} ({free / len(pairs):.1%})" if pairs else "0"
-
-
-def blocks(pair: Pair) -> bool:
-    """Whether something on it is unsupported or unknown."""
-    return any(Verdict(met.verdict) in _BLOCKS for met in pair.met)
 
 
 _Rows = dict[tuple[str, str, str], _Row]

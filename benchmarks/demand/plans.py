@@ -34,7 +34,6 @@ from opcheck.rewrite.structural.line_proof import Prover
 from opcheck.rewrite.structural.suggest import Structural
 from opcheck.source.user_code import lines_of
 
-
 LARGEST = 1 << 16
 """Elements of a call beyond which a fix is not measured here: the rule's tests have done that."""
 
@@ -108,8 +107,9 @@ class Plans:
             if all(finding.verdict.on_device for finding in report.findings):
                 yield Pair(name, calls)
                 continue
-            plans = planner.plan(matrix, self._database.remedies(matrix.target))
-            plans = structural.added(plans, matrix)
+            with recorder.registered():
+                plans = planner.plan(matrix, self._database.remedies(matrix.target))
+                plans = structural.added(plans, matrix)
             report = planned(report, trace, plans)
             assert report.plan is not None
             met = blockers(trace, Walk(trace.nodes, matrix, trace.torch_version))

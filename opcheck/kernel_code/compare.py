@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from opcheck.kernel_code.judged import Judged
-from opcheck.kernel_code.limits import beyond
+from opcheck.kernel_code.limits import beyond, doubted
 from opcheck.kernel_code.shared_memory import too_large
 from opcheck.lang.sentence import Sentence
 from opcheck.model.launches import IMPORT, Launch, Operation, TritonCompiler, TritonOperation
@@ -40,7 +40,7 @@ def judge(launch: Launch, compiler: TritonCompiler | None, vendor: str, chip: st
     refused = [*_refused(launch, compiler, chip)]
     if refused:
         return _first(refused)
-    unknown = [*_unknown(launch, compiler)]
+    unknown = [*_unknown(launch, compiler), *doubted(launch, compiler, chip)]
     if unknown:
         return _first(unknown)
     return _native(launch, compiler)

@@ -164,18 +164,19 @@ def code_of(function: Callable[..., Any], given: Mapping[str, Any]) -> KernelCod
             seen.add(other)
             code = _own(other)
             pending += [(other, inner) for inner in code.unread]
-            found = _with(found, code)
+            found = _with(found, code, name)
     return replace(found, unread=tuple(sorted(unread)))
 
 
-def _with(found: KernelCode, other: KernelCode) -> KernelCode:
-    """A kernel's code with that of a function that it calls."""
+def _with(found: KernelCode, other: KernelCode, name: str) -> KernelCode:
+    """A kernel's code with that of a function that it calls by a name."""
+    passed_on = other.passed_on if found.always_calls(name) else frozenset()
     more = {Operation(each.name, found.line) for each in other.operations}
     return replace(
         found,
         operations=tuple(sorted({*found.operations, *more})),
         dtypes=tuple(sorted({*found.dtypes, *other.dtypes})),
-        calls=tuple(sorted({*found.calls, *other.assembly})),
+        calls=tuple(sorted({*found.calls, *passed_on})),
     )
 
 

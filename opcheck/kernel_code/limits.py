@@ -19,6 +19,7 @@ from opcheck.model.launches import (
 from opcheck.model.verdict import Confidence, Method, Verdict
 
 BEYOND = "kernel-beyond-limit"
+DOUBTED = "kernel-may-abort"
 BYTES: Mapping[str, int] = {
     "bfloat16": 2, "bool": 1, "float16": 2, "float32": 4, "float64": 8, "float8_e4m3fn": 1,
     "float8_e5m2": 1, "int16": 2, "int32": 4, "int64": 8, "int8": 1, "uint8": 1,
@@ -32,10 +33,23 @@ _PARTS = re.compile(r"[\s.,;{}\[\]()]+")
 def beyond(launch: Launch, compiler: TritonCompiler, chip: str) -> Iterator[Judged]:
     """What a launch asks that is not there; nothing where sizes or dtypes were not followed."""
     for limit in compiler.limits:
-        for text in _CHECKS[limit.kind](launch, limit, compiler.package, chip):
+        for text in _CHECKS.get(limit.kind, _nothing)(launch, limit, compiler.package, chip):
             sure = Confidence.HIGH if _is_code(limit) else Confidence.MEDIUM
             yield Judged(Verdict.UNSUPPORTED, BEYOND, text, sure, limit.evidence)
             break
+
+
+def doubted(launch: Launch, compiler: TritonCompiler, chip: str) -> Iterator[Judged]:
+    """What users saw fail of kernels like it, without anybody having said which of them do."""
+    for limit in compiler.limits:
+        if limit.kind is LimitKind.WARPS:
+            for text in _warps(launch, limit, compiler.package, chip):
+                yield Judged(Verdict.UNKNOWN, DOUBTED, text, Confidence.LOW, limit.evidence)
+                break
+
+
+def _nothing(*_: object) -> Iterator[Sentence]:
+    yield from ()
 
 
 def _is_code(limit: Limit) -> bool:
@@ -213,6 +227,19 @@ def _while(launch: Launch, _: Limit, package: str, chip: str) -> Iterator[Senten
                 "{package} does not compile products in loops of while on {chip}, such as that of "
                 "line {count}",
                 package=package, chip=chip, count=each.line,
+            )  # fmt: skip
+
+
+def _warps(launch: Launch, limit: Limit, package: str, chip: str) -> Iterator[Sentence]:
+    if launch.warps < limit.least[0] or launch.stages == ANY_STAGES:
+        return
+    for each, (rows, _, columns) in _calls(launch, "dot"):
+        if rows == columns == limit.most:
+            yield Sentence(
+                "users saw {package} abort on {chip} where blocks of {count_most} rows and columns "
+                "are multiplied with num_warps={count}, as in line {count_here}",
+                package=package, chip=chip, count_most=limit.most, count=launch.warps,
+                count_here=each.line,
             )  # fmt: skip
 
 

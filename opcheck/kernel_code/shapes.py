@@ -1,10 +1,24 @@
-"""Sizes of blocks as texts of the source, through indices, sums and functions that change them."""
+"""What is known of an expression: its dtype, and its sizes as texts of the source."""
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec import Struct
+
 Shape = tuple[str, ...]
 ONE = "1"
+
+
+class Value(Struct, frozen=True):
+    """What is known of an expression."""
+
+    shape: Shape | None = ()
+    """() of a number, None where it is not followed."""
+    dtype: str | None = None
+    points: str = ""
+    """The parameter that it is an address of."""
+    loops: int = -1
+    """In how many loops its name was bound; -1 where it has none."""
 
 
 def broadcast(one: Shape | None, other: Shape | None) -> Shape | None:
@@ -73,3 +87,14 @@ class _WrittenOut(ast.NodeTransformer):
         """A name, or what it stands for."""
         text = self._texts.get(node.id)
         return node if text is None else ast.parse(text, mode="eval").body
+
+
+def joined(values: list[Value]) -> Value:
+    """What becomes of values in one operation: sizes as broadcast, the dtype that all have."""
+    shape: Shape | None = ()
+    for each in values:
+        shape = broadcast(shape, each.shape)
+    dtypes = {each.dtype for each in values} - {""}
+    dtype = "" if not dtypes else next(iter(dtypes)) if len(dtypes) == 1 else None
+    points = next((each.points for each in values if each.points), "")
+    return Value(shape, dtype, points)

@@ -14,7 +14,7 @@ from opcheck.kernel_code import triton_names as names_of
 from opcheck.kernel_code.loaded_blocks import loaded_blocks
 from opcheck.kernel_code.triton_names import Function
 from opcheck.kernel_code.values import calls_of
-from opcheck.model.launches import ASSEMBLY, KernelCode, Operation
+from opcheck.model.launches import ASSEMBLY, HELPER, Called, KernelCode, Operation
 
 Sources = frozenset[str]
 """Whose dtype a value has."""
@@ -56,13 +56,10 @@ def kernels_in(tree: ast.AST, file: str) -> Mapping[str, KernelCode]:
 def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCode:
     reader = readers[name]
     operations = list(reader.operations())
-    calls = {*calls_of(reader.function, reader.names)}
     dtypes, unread = set(reader.dtypes), set(reader.unread)
     for helper in _reached(name, readers):
         other = readers[helper]
         operations += [replace(each, of=()) for each in other.operations()]
-        found = calls_of(other.function, other.names)
-        calls |= {each for each in found if each.name == ASSEMBLY}
         dtypes |= other.dtypes
         unread |= other.unread
     first: dict[tuple[object, ...], Operation] = {}
@@ -73,8 +70,19 @@ def _merged(name: str, readers: Mapping[str, "_Reader"], file: str) -> KernelCod
         constants=reader.constants, operations=tuple(sorted(first.values())),
         dtypes=tuple(sorted(dtypes)), unread=tuple(sorted(unread)),
         blocks=loaded_blocks(reader.function, reader.names),
-        calls=tuple(sorted(calls)),
+        calls=tuple(sorted({*_calls(name, readers, set())})),
     )  # fmt: skip
+
+
+def _calls(name: str, readers: Mapping[str, "_Reader"], seen: set[str]) -> Iterator[Called]:
+    """What every run of a function calls, and what its functions pass on that every run calls."""
+    seen.add(name)
+    own = calls_of(readers[name].function, readers[name].names)
+    yield from own
+    for each in own:
+        if each.name == HELPER and each.text in readers and each.text not in seen:
+            inner = _calls(each.text, readers, seen)
+            yield from (one for one in inner if one.name in (ASSEMBLY, HELPER))
 
 
 def _reached(name: str, readers: Mapping[str, "_Reader"]) -> Iterator[str]:

@@ -7,15 +7,23 @@ followed.
 """
 
 import ast
+import builtins
 from collections.abc import Iterable, Mapping
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.kernel_code import triton_names as names_of
-from opcheck.kernel_code.shapes import Shape, broadcast, indexed, reduced, resized, written_out
+from opcheck.kernel_code.shapes import (
+    Shape,
+    Value,
+    indexed,
+    joined,
+    reduced,
+    resized,
+    written_out,
+)
 from opcheck.kernel_code.triton_names import Function
-from opcheck.model.launches import ASSEMBLY, Called
+from opcheck.model.launches import ASSEMBLY, HELPER, Called
 
 _ALONE = frozenset({
     "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "floor", "ceil",
@@ -32,18 +40,6 @@ _DESCRIBED = {"make_block_ptr": 4, "make_tensor_descriptor": 3}
 """Functions that describe a block, and at which place its sizes are."""
 _FLOATS = frozenset({"float16", "bfloat16", "float32"})
 _PAIR = 2
-
-
-class Value(Struct, frozen=True):
-    """What is known of an expression."""
-
-    shape: Shape | None = ()
-    """() of a number, None where it is not followed."""
-    dtype: str | None = None
-    points: str = ""
-    """The parameter that it is an address of."""
-    loops: int = -1
-    """In how many loops its name was bound; -1 where it has none."""
 
 
 _UNKNOWN = Value(None)
@@ -91,7 +87,7 @@ class _Reader:
                 case ast.AnnAssign(target=target, value=ast.expr() as value):
                     self._bind(target, value, self._value(value))
                 case ast.AugAssign(target=ast.Name(id=name) as target, value=value):
-                    found = _joined([self._values.get(name, _UNKNOWN), self._value(value)])
+                    found = joined([self._values.get(name, _UNKNOWN), self._value(value)])
                     self._bind(target, ast.Name("None"), found)
                 case ast.Expr(value=value) | ast.Return(value=ast.expr() as value):
                     self._value(value)
@@ -140,11 +136,11 @@ class _Reader:
             case ast.UnaryOp(operand=operand):
                 return self._value(operand)
             case ast.BinOp(left=left, right=right):
-                return _joined([self._value(left), self._value(right)])
+                return joined([self._value(left), self._value(right)])
             case ast.BoolOp(values=values):
-                return replace(_joined([*map(self._value, values)]), dtype="bool")
+                return replace(joined([*map(self._value, values)]), dtype="bool")
             case ast.Compare(left=left, comparators=others):
-                return replace(_joined([*map(self._value, (left, *others))]), dtype="bool")
+                return replace(joined([*map(self._value, (left, *others))]), dtype="bool")
             case ast.IfExp(body=body, orelse=orelse):
                 one, other = self._value(body), self._value(orelse)
                 return one if one == other else _UNKNOWN
@@ -169,6 +165,9 @@ class _Reader:
         given = [self._value(each) for each in args]
         for each in words.values():
             self._value(each)
+        helper = "" if name or _is_plain(node.func, self._names) else ast.unparse(node.func)
+        if helper:
+            self._note(Called(HELPER, node.lineno, text=helper))
         if name in ("load", "arange", "dot", ASSEMBLY) or name in _MADE:
             return self._made(name, node, args, words, given)
         return self._changed(name, node, args, words, given)
@@ -215,7 +214,7 @@ class _Reader:
             made = words.get("dtype", args[1] if len(args) > 1 else None)
             return Value(first.shape, self._dtype(made))
         if name in _TOGETHER:
-            return _joined(given[1:] if name == "where" else given)
+            return joined(given[1:] if name == "where" else given)
         if name in _ALONE or name.startswith("extra.libdevice."):
             if first.dtype:
                 self._note(Called(name, node.lineno, dtypes=(first.dtype,)))
@@ -289,12 +288,7 @@ class _Reader:
         return None
 
 
-def _joined(values: list[Value]) -> Value:
-    """What becomes of values in one operation: sizes as broadcast, the dtype that all have."""
-    shape: Shape | None = ()
-    for each in values:
-        shape = broadcast(shape, each.shape)
-    dtypes = {each.dtype for each in values} - {""}
-    dtype = "" if not dtypes else next(iter(dtypes)) if len(dtypes) == 1 else None
-    points = next((each.points for each in values if each.points), "")
-    return Value(shape, dtype, points)
+def _is_plain(called: ast.expr, names: Mapping[str, str]) -> bool:
+    """Whether a function is Python's own, or one of Triton's that computes with constants."""
+    meant = names_of.meaning(called, names)
+    return meant.startswith("triton.") or ast.unparse(called) in vars(builtins)

@@ -104,6 +104,18 @@ class Setting(Struct, frozen=True):
     evidence: Cited = ()
 
 
+class CompileNeed(Struct, frozen=True):
+    """What inductor, the usual back end of ``torch.compile``, needs for the vendor's devices."""
+
+    package: str
+    """The Triton that writes kernels for them."""
+    other: str = ""
+    """A package with the same module, which must not be there as well."""
+    chips: tuple[str, ...] = ()
+    """Those that a source names; () where it names all."""
+    evidence: Cited = ()
+
+
 class Step(Struct, frozen=True):
     """One thing to do, for torch from ``since`` on and before ``until``."""
 
@@ -148,6 +160,7 @@ class Environment(Struct, frozen=True):
     toolkit: Toolkit | None = None
     driver: Driver | None = None
     settings: tuple[Setting, ...] = ()
+    compile: CompileNeed | None = None
     install: tuple[Step, ...] = ()
     by_hand: tuple[Step, ...] = ()
     images: tuple[Image, ...] = ()
@@ -182,3 +195,5 @@ class TorchEnvironment(Struct, frozen=True):
     autoload_evidence: Cited
     one_backend_evidence: Cited
     vision_evidence: Cited
+    c_evidence: Cited
+    cxx_evidence: Cited

@@ -15,6 +15,8 @@ class FuseSpec(Struct, frozen=True):
     """Of the target: ``910b``."""
     without: tuple[str, ...] = ()
     """Names of fusions that are not to be used."""
+    modules: tuple[str, ...] | None = None
+    """The modules whose own calls may be fused; None: all."""
 
 
 class LeftCalls(Struct, frozen=True):
@@ -87,6 +89,25 @@ class ModelCheck(Struct, frozen=True):
     holds: bool
 
 
+class LayerCode(Struct, frozen=True):
+    """A class of the user's whose whole forward is one fusion."""
+
+    file: str
+    line: int
+    """Where its ``forward`` is defined; 1-based."""
+    name: str
+    """Of the class."""
+    rule: str
+    vendor: tuple[str, str]
+    """Python that defines what calls the vendor's kernel, and the name of that function."""
+    arguments: tuple[tuple[str, str], ...]
+    """Name of an argument -> the expression for it in ``forward``."""
+    plugin: str
+    """The module whose import brings the vendor's operator."""
+    modules: tuple[str, ...]
+    """Paths of the class's layers in the model."""
+
+
 class FuseRun(Struct, frozen=True):
     """A program with calls fused."""
 
@@ -97,6 +118,8 @@ class FuseRun(Struct, frozen=True):
     operators: str = ""
     """The text of a module that has what the vendor's operators compute, for where the vendor's
     plugin is not installed; "" where PyTorch has all that is called."""
+    layers: tuple[LayerCode, ...] = ()
+    """Classes whose forward can be written anew."""
     calls: int = 0
     """Of the whole program, before."""
     moved: int = 0

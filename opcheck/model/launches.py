@@ -63,11 +63,13 @@ class Called(Struct, frozen=True, order=True):
     """Of each operand: ``*x`` for what a parameter points to; "" where it was not followed."""
     text: str = ""
     """Inline assembly; of a product ``held`` where an operand is from before the loop around it,
-    and ``while`` where that loop is in one of ``while``."""
+    and ``while`` where that loop is in one of ``while``; the name of a function of the model's."""
 
 
 ASSEMBLY = "inline_asm_elementwise"
 """The function of ``triton.language`` for inline assembly."""
+HELPER = "call"
+"""What stands for the name of a function of the model's own, which is a call's text."""
 IMPORT = "import"
 """What stands for the name of a kernel where a file only imports what kernels are written in; a
 keyword of Python's, so that no kernel has it."""
@@ -97,9 +99,13 @@ class KernelCode(Struct, frozen=True, order=True):
     """What it calls with plain sizes or dtypes, sorted; not what it calls by other functions."""
 
     @property
-    def assembly(self) -> frozenset[Called]:
-        """Its inline assembly, which is the same for whoever calls it."""
-        return frozenset(each for each in self.calls if each.name == ASSEMBLY)
+    def passed_on(self) -> frozenset[Called]:
+        """Those of its calls that are the same for whoever calls it."""
+        return frozenset(each for each in self.calls if each.name in (ASSEMBLY, HELPER))
+
+    def always_calls(self, name: str) -> bool:
+        """Whether every run of it calls a function of the model's."""
+        return any(each.name == HELPER and each.text == name for each in self.calls)
 
     @property
     def operator(self) -> str:
@@ -193,6 +199,8 @@ class LimitKind(StrEnum):
     """Operands of a product, as float32, have ``most`` bytes together."""
     WHILE = "while"
     """There are no products in loops of ``while``."""
+    WARPS = "warps"
+    """Users saw products of ``most`` rows and columns abort with ``least`` warps or more."""
     ASSEMBLY = "assembly"
     """Inline assembly has none of ``words``."""
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.matrix import NO_DTYPE, SupportMatrix
-from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion, Tier
+from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion
 from opcheck.model.trace import Node, Trace
 from opcheck.resolve.resolution import HOST_TENSOR, Resolution
 from opcheck.resolve.walk import Walk

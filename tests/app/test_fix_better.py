@@ -130,18 +130,20 @@ def test_a_llama_has_its_norms_and_rotations_fused_on_ascend() -> None:
             "model.norm",
         ],
         "rotary-npu": [f"model.layers.{i}.self_attn" for i in (0, 0, 1, 1)],
+        "swiglu-npu": ["model.layers.0.mlp", "model.layers.1.mlp"],
     }  # fmt: skip
-    assert [one.rule for one in found.left] == ["swiglu-npu"] * 2
-    assert all(one.reason.startswith("it would move ") for one in found.left)
+    assert found.left == ()
     assert {one.rule: (one.calls_before, one.calls_after) for one in found.fused} == {
         "rms-norm-npu": (30, 5),
         "rotary-npu": (20, 4),
+        "swiglu-npu": (8, 4),
     }
     assert all(fact.source == "Ascend/op-plugin" for one in found.fused for fact in one.evidence)
     assert found.files == ("llama.pt2", "llama_operators.py")
     after = json.loads(run("scan", "llama.pt2", "-t", "ascend-910b", "--format", "json").stdout)
     verdicts = {one["op"]: one["verdict"] for one in after["targets"][0]["findings"]}
-    assert verdicts["npu::npu_rms_norm"] == verdicts["npu::npu_rotary_mul"] == "native"
+    called = ("npu::npu_rms_norm", "npu::npu_rotary_mul", "npu::npu_swiglu")
+    assert [verdicts[op] for op in called] == ["native"] * 3
 
 
 def test_a_gpt_has_its_attention_and_its_gates_fused() -> None:
@@ -213,6 +215,92 @@ def test_a_saved_program_is_fused_as_the_model_that_it_is_of() -> None:
     found = better("saved.pt2", "ascend-910b")
     assert found.holds
     assert list(places(found)) == ["swiglu-npu", "attention-torch"]
+
+
+LAYERS = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Norm(nn.Module):
+    def __init__(self, eps):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.rand(32)), eps
+
+    def forward(self, hidden):
+        \"\"\"Norm the rows.\"\"\"
+        wide = hidden.to(torch.float32)
+        wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
+        return self.weight * wide.to(hidden.dtype)
+
+
+class Gate(nn.Module):
+    def forward(self, x):
+        gate, value = x.chunk(2, dim=-1)
+        return F.silu(gate) * value
+
+
+class Head(nn.Module):
+    def forward(self, x):
+        gate, value = x.chunk(2, dim=-1)
+        return F.silu(gate) * value + 1
+
+
+def net():
+    layers = Norm(1e-5), nn.Linear(32, 64), Gate(), Norm(1e-6), Head()
+    return nn.Sequential(*layers), torch.rand(4, 32)
+"""
+
+
+def diff(source: str, *, write: bool = False) -> Better:
+    scan = ScanRequest(ModelSpec(source), (TargetSpec.parse("ascend-910b"),))
+    return fix_answer.fuse(FixRequest(scan, FixKind.DIFF, write=write))
+
+
+def test_classes_whose_whole_forward_is_one_kernel_are_written_anew() -> None:
+    before = LAYERS.splitlines()
+    Path("layers.py").write_text(LAYERS)
+    found = diff("layers.py:net", write=True)
+    assert found.holds
+    assert found.files == ("layers.py",)
+    assert set(found.layers) == {"layers.py:11 Norm", "layers.py:19 Gate"}
+    assert places(found) == {"rms-norm-npu": ["0", "3"], "swiglu-npu": ["2"]}
+    assert [(one.module, one.reason) for one in found.left] == [
+        ("4", "it is not the whole forward of a class in your files; use --graph")
+    ]
+    after = Path("layers.py").read_text().splitlines()
+    rest = iter(after)
+    assert all(line in rest for line in before)  # in their order
+    assert "            return _norm_by_npu(x=hidden, weight=self.weight, eps=self.eps)" in after
+    assert "            return _halves_by_npu(x=x)" in after
+    scanned = json.loads(
+        run("scan", "layers.py:net", "-t", "ascend-910b", "--format", "json").stdout
+    )
+    counts = {one["op"]: one["count"] for one in scanned["targets"][0]["findings"]}
+    assert (counts["npu::npu_rms_norm"], counts["npu::npu_swiglu"]) == (2, 1)
+
+
+def test_a_diff_of_fused_classes_goes_to_stdout_and_changes_nothing() -> None:
+    Path("layers.py").write_text(LAYERS)
+    made = outcome(["fix", "layers.py:net", "-t", "ascend-910b", "--better", "--diff"])
+    assert made.exit_code == 0
+    assert Path("layers.py").read_text() == LAYERS
+    assert "fused, and proved" in " ".join(made.stderr.split())
+    assert made.stdout.startswith("--- a/layers.py\n+++ b/layers.py\n")
+    applied = subprocess.run(
+        ["patch", "-p1"], input=made.stdout, capture_output=True, text=True, check=False
+    )
+    assert applied.returncode == 0, applied.stderr
+    assert "return _halves_by_npu(x=x)" in Path("layers.py").read_text()
+
+
+def test_sources_of_a_library_and_saved_files_are_not_written() -> None:
+    with pytest.raises(UsageError) as caught:
+        diff("config.json")
+    assert "--diff changes source files of yours" in caught.value.message
+    found = diff("net.py:vit")
+    assert (found.files, found.layers, found.text) == ((), (), "")
 
 
 RULE = """\
@@ -320,12 +408,12 @@ def test_a_training_step_and_several_calls_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--better --diff", "--better fuses calls of an exported program"),
+        ("--better --custom-op aten::add.Tensor", "--better fuses calls of an exported program"),
         ("--better --shim s.py", "--better fuses calls of an exported program"),
         ("--better --graph other.py", "is not named like one"),
     ],
 )
-def test_better_goes_with_a_graph_alone(options: str, said: str) -> None:
+def test_better_goes_with_a_graph_or_a_diff(options: str, said: str) -> None:
     made = run(*f"fix net.py:gpt -t ascend-910b {options}".split())
     assert made.exit_code == 2
     assert said in made.stderr

@@ -9,6 +9,7 @@ import pytest
 from opcheck.app.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.commands.choose.values import Choosing
 from opcheck.commands.doctor.values import Doctor, DoctorRequest
+from opcheck.commands.fix.fused import Better
 from opcheck.commands.fix.values import Fix, FixRequest
 from opcheck.commands.gate.values import GateRequest, GateResult
 from opcheck.commands.tune.values import Tuning
@@ -24,6 +25,7 @@ from opcheck.source.inputs import InputSpec
 from opcheck.source.load import select
 from opcheck.views.formats import report_view
 from tests.app.stand_in import StandIn, outcome, run
+from tests.views.betters import BETTERS
 from tests.views.choosings import CHOOSINGS
 from tests.views.doctors import DOCTORS
 from tests.views.emulations import EMULATIONS
@@ -65,6 +67,15 @@ class _AnyModel(StandIn):
     ) -> Fix:
         self.asked.append(request)
         return FIXES["nothing"]
+
+    def fuse(
+        self,
+        request: FixRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Better:
+        self.asked.append(request)
+        return BETTERS["nothing"]
 
     def upgrade(
         self,

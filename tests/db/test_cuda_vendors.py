@@ -23,9 +23,9 @@ SPARSE = {"SparseCUDA", "SparseCsrCUDA"}
 CHIPS = {
     "nvidia": {
         "a10", "a100", "a30", "a40", "a4000", "h100", "h20", "h200", "l4", "l40s", "orin",
-        "rtx3090", "rtx4090", "t4",
+        "rtx3090", "rtx4090", "t4", "v100",
     },
-    "amd": {"mi250", "mi300x", "mi355", "rx7900xt"},
+    "amd": {"mi210", "mi250", "mi300x", "mi325x", "mi355", "rx7900xt", "w7900"},
     "hygon": {"k100", "z100"},
 }  # fmt: skip
 
@@ -189,6 +189,13 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-rtx4090", use("aten::_scaled_mm", self=FP8), {}),
         ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
         ("nvidia-h100", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-v100", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-v100", use(FLASH, query=QKV), CHIP),
+        ("nvidia-v100", use(EFFICIENT, query=QKV, value=QKV), DTYPE),
+        ("nvidia-v100", use(EFFICIENT, query=ODD, value=ODD), {}),
+        ("nvidia-v100", use("aten::mm", self=tensor("bfloat16", 4, 4)), EMULATED),
+        ("nvidia-v100", use("aten::_weight_int4pack_mm"), CHIP),
+        ("nvidia-v100", use("aten::_scaled_mm", self=FP8), CHIP),
         ("nvidia-h20", use("aten::_sparse_semi_structured_mm"), CHIP),
         ("nvidia-h20", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), {}),
         ("nvidia-h20@2.8.0", EXPERTS, {}),
@@ -215,6 +222,11 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("amd-mi300x", use("aten::_scaled_mm", self=FP8), DTYPE),
         ("amd-mi300x", use("aten::_scaled_mm", self=tensor("float8_e4m3fnuz", 16, 16)), {}),
         ("amd-mi355", use("aten::_scaled_mm", self=FP8), {}),
+        ("amd-mi325x", use("aten::_scaled_mm", self=FP8), DTYPE),
+        ("amd-mi210", use("aten::_scaled_mm"), CHIP),
+        ("amd-mi210", use("aten::_weight_int4pack_mm"), {}),
+        ("amd-w7900", use("aten::_weight_int4pack_mm"), CHIP),
+        ("amd-w7900@2.10.0", use(FLASH, query=QKV), CHIP),
         ("amd-mi250@2.2.2", use("aten::fft_fft", self=tensor("float16", 4)), DTYPE),
         ("nvidia-a100@2.8.0", EXPERTS, CHIP),
         ("nvidia-h100@2.8.0", EXPERTS, {}),
@@ -295,11 +307,53 @@ def test_conditions_bite_where_the_sources_say_so(
     assert bitten(matrix(database, target), node) == expected
 
 
+def test_a_text_names_the_architecture_of_each_chip(database: Database) -> None:
+    told = {
+        chip: [
+            c.text
+            for c in matrix(database, f"nvidia-{chip}").conditions_for("aten::_weight_int4pack_mm")
+            if c.code == "not-supported-on-chip"
+        ]
+        for chip in ("t4", "v100", "a100")
+    }
+    text = (
+        "PyTorch compiles its kernels of int4 weights for sm_80 and newer, and {chip} is ARCH: "
+        '"named symbol not found"'
+    )
+    assert told == {
+        "t4": [text.replace("ARCH", "sm_75")],
+        "v100": [text.replace("ARCH", "sm_70")],
+        "a100": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "last"),
+    [
+        ("nvidia-v100@2.10.0", None),
+        ("nvidia-v100@2.11.0", "build for CUDA 12.6 has kernels for it"),
+        ("nvidia-v100@2.14.1", "build for CUDA 12.6 has kernels for it"),
+        ("nvidia-v100@2.15.0", "was to end with torch 2.14"),
+        ("nvidia-t4@2.15.0", None),
+    ],
+)
+def test_wheels_that_leave_a_chip_out_are_told(
+    target: str, last: str | None, database: Database
+) -> None:
+    found = [
+        advisory.text
+        for advisory in matrix(database, target).advisories
+        if advisory.code == "wheel-without-chip"
+    ]
+    assert len(found) == (0 if last is None else 1)
+    assert all(text.endswith(str(last)) for text in found)
+
+
 OWN = {"flute::qgemm_raw_simple_hadamard"}
 """Operators of which a library names single chips, and not their architecture."""
 
 
-@pytest.mark.parametrize("release", ["2.0.1", "2.8.0", "2.13.0", "2.15.0"])
+@pytest.mark.parametrize("release", ["2.3.1", "2.8.0", "2.13.0", "2.15.0"])
 @pytest.mark.parametrize(
     "chips",
     [
@@ -307,6 +361,9 @@ OWN = {"flute::qgemm_raw_simple_hadamard"}
         ("a10", "a40", "a4000", "rtx3090"),
         ("rtx4090", "l4", "l40s"),
         ("h200", "h20"),
+        ("mi250", "mi210"),
+        ("mi300x", "mi325x"),
+        ("rx7900xt", "w7900"),
     ],
     ids="-".join,
 )
@@ -314,8 +371,9 @@ def test_chips_of_one_architecture_have_the_same_kernels_and_conditions(
     chips: tuple[str, ...], release: str, database: Database
 ) -> None:
     """But for what was reported of one of them, which stands in advisories."""
-    first, *others = [matrix(database, f"nvidia-{chip}@{release}") for chip in chips]
-    assert len({database.vendors["nvidia"].chips[chip]["arch"] for chip in chips}) == 1
+    vendor = "amd" if chips[0] in CHIPS["amd"] else "nvidia"
+    first, *others = [matrix(database, f"{vendor}-{chip}@{release}") for chip in chips]
+    assert len({database.vendors[vendor].chips[chip]["arch"] for chip in chips}) == 1
     for other in others:
         assert set(other.entries) == set(first.entries)
         for op in {*first.conditions, *other.conditions} - OWN:

@@ -167,6 +167,10 @@ def test_what_is_beyond_a_limit_is_refused_where_it_holds(
         (launch(VECTOR, constants=()), "nvidia-h100@2.10.0"),
         (launch(VECTOR, warps=64, stages=ANY_STAGES), "nvidia-h100@2.10.0"),
         (launch("y = helper(tl.load(x_ptr))", "v_exp_f32 $0, $1"), "amd-mi300x@2.13.0"),
+        (
+            launch("if N > 1:\n    y = helper(tl.load(x_ptr))", "tanh.approx.f32 $0, $1;"),
+            "amd-mi300x@2.13.0",
+        ),
         (launch(PRODUCT, dtypes=(("x_ptr", "float16"),)), "nvidia-h100@2.6.0"),
         (launch(PRODUCT, constants=sized(M="128", K="128", N="64")), "nvidia-t4@2.13.0"),
         (launch(HELD, dtypes=()), "nvidia-t4@2.13.0"),
@@ -175,6 +179,7 @@ def test_what_is_beyond_a_limit_is_refused_where_it_holds(
     ids=[
         "a block that fits", "a product that fits", "blocks of a product",
         "sizes that were not followed", "threads that an autotuner chooses", "AMD's own assembly",
+        "assembly that some runs alone reach",
         "a dtype that was not followed", "operands one after another", "of no known dtype",
         "a product in no while",
     ],
@@ -221,12 +226,15 @@ def test_sizes_and_dtypes_are_followed_through_what_a_kernel_computes() -> None:
         "if n:\n    x = tl.exp(tl.load(x_ptr + tl.arange(0, M)))",
         "x = tl.load(x_ptr)\nif n:\n    x = x.to(tl.float32)\ny = tl.exp(x)",
         "x = tl.load(x_ptr) * tl.load(y_ptr)\ny = tl.exp(x)",
-        "x = tl.exp(other(x_ptr))",
     ],
-    ids=["in a branch", "bound in a branch", "of two dtypes", "of another function"],
+    ids=["in a branch", "bound in a branch", "of two dtypes"],
 )
 def test_what_a_source_does_not_tell_plainly_is_left_out(body: str) -> None:
     assert calls(body) == ()
+
+
+def test_functions_of_the_model_s_own_are_told_by_name_and_what_they_give_is_not_followed() -> None:
+    assert calls("x = tl.exp(other(x_ptr) + float(1))") == (Called("call", 11, text="other"),)
 
 
 def test_describing_a_block_gives_its_sizes() -> None:
@@ -259,3 +267,26 @@ def test_what_code_says_is_surer_than_what_users_saw() -> None:
     (clusters,) = beyond(launch(VECTOR, clusters=2), compiler, "c")
     (grid,) = beyond(launch(VECTOR, grid=(1, 70000)), compiler, "c")
     assert (clusters.confidence, grid.confidence) == (Confidence.HIGH, Confidence.MEDIUM)
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "doubted"),
+    [
+        (launch(PRODUCT, constants=sized(N="64"), warps=8), "nvidia-h100@2.5.1", True),
+        (launch(PRODUCT, constants=sized(N="64"), warps=8), "nvidia-h100@2.7.1", False),
+        (launch(PRODUCT, constants=sized(N="64"), warps=8), "nvidia-a100@2.5.1", False),
+        (launch(PRODUCT, constants=sized(N="64"), warps=4), "nvidia-h100@2.5.1", False),
+        (launch(PRODUCT, warps=8), "nvidia-h100@2.5.1", False),
+    ],
+    ids=["as users had it", "mended", "on Ampere", "fewer warps", "more columns"],
+)
+def test_what_users_saw_abort_is_unknown(given: Launch, target: str, doubted: bool) -> None:
+    matrix = matrix_of(target)
+    found = judge(given, matrix.triton, "nvidia", matrix.chip_name)
+    assert (found.verdict is Verdict.UNKNOWN) is doubted
+    if doubted:
+        assert (found.code, found.text) == (
+            "kernel-may-abort",
+            "users saw triton abort on NVIDIA H100 where blocks of 64 rows and columns are "
+            "multiplied with num_warps=8, as in line 15",
+        )

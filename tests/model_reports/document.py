@@ -174,8 +174,9 @@ that it does not, where users saw it run.
 The second sample was taken in November 2026, when most of what the first had shown was mended, and
 the third when most of the second was: their first answers tell what a scan says of models that
 nobody looked at before. The fourth is of compiled models alone, after the third had shown that a
-scan told nothing of them; the fifth is of all four subjects again. Four programs of the fifth said
-at first what their threads did not, and are counted as they were answered then.
+scan told nothing of them; the fifth is of all four subjects again, and so is the sixth, which was
+taken when what compilers of Triton and chips ask of kernels had been read. Four programs of the
+fifth said at first what their threads did not, and are counted as they were answered then.
 
 {counts}
 

@@ -59,8 +59,8 @@ OWN: Shown = (
 )  # fmt: skip
 XLA: Shown = (
     "compile-openxla", Label.TOLERANCE,
-    'Compile with the back end of PyTorch/XLA: torch.compile(model, backend="openxla")', "",
-    NOT_SEEN,
+    'Compile with the back end of PyTorch/XLA: torch.compile(model, backend="openxla")',
+    "it is for inference alone", NOT_SEEN,
 )  # fmt: skip
 SUPPRESSED: Shown = (
     "compile-suppress-errors", Label.TOLERANCE,

@@ -175,6 +175,24 @@ REFUSALS: tuple[tuple[str, tuple[Any, ...], dict[str, Any], str], ...] = (
      "its gradient is dense, and not scaled by how often a row is used"),
     ("embedding-bag-by-scatter-add", (t(3, 2), t(0, dtype=INT), t(1, dtype=INT)), {},
      "there is nothing to look up"),
+    # --- kernels that one chip or release lacks
+    ("max-pool2d-without-indices", (t(1, 4, 4, dtype=BOOL), [2]), {}, "the values have no order"),
+    ("max-pool1d-without-indices", (t(1, 1), [2], [1], [1], [2]), {},
+     "a window lies wholly in the padding"),
+    ("gather-by-selecting", (t(3), 0, t(2, dtype=INT)), {"sparse_grad": True},
+     "its gradient is sparse"),
+    ("gather-by-selecting", (t(), 0, t(2, dtype=INT)), {},
+     "the index has another number of dimensions"),
+    ("remainder-by-dividing", (t(3), 2), {}, "the numbers are no integers"),
+    ("remainder-by-dividing", (t(3, dtype=INT), 0), {}, "the divisor is 0"),
+    ("scalar-tensor-by-filling", (1,), {"pin_memory": True}, "its memory is of another kind"),
+    ("native-dropout-by-uniform", (t(0), 0.5, True), {}, "there are no numbers"),
+    ("batch-norm-by-means", (t(3, 2), None, None, t(2), t(2), False, 0.1, 1e-3), {},
+     "it is not in training: the running statistics are read"),
+    ("batch-norm-by-means", (t(3, 2, dtype=INT), None, None, None, None, True, 0.1, 1e-3), {},
+     "the numbers are no floating-point ones"),
+    ("batch-norm-by-means", (t(1, 2), None, None, None, None, True, 0.1, 1e-3), {},
+     "a channel has one number or none"),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from opcheck.model.launches import ANY_STAGES, Called, KernelCode, Launch, Operation
+from opcheck.model.launches import ANY_STAGES, ASSEMBLY, Called, KernelCode, Launch, Operation
 from opcheck.model.trace import Trace
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
@@ -118,6 +118,37 @@ def test_configurations_and_heuristics_give_constants(written) -> None:  # type:
     assert (found.constants, found.programs) == ((("BLOCK", "64"), ("EVEN", "True")), 2)
     assert found.stages == ANY_STAGES
     assert module.cleared == [128]
+
+
+def test_assembly_of_another_file_is_a_kernel_s_where_every_run_calls_it(written) -> None:  # type: ignore[no-untyped-def]
+    written(
+        """
+        @triton.jit
+        def fast(x):
+            return tl.inline_asm_elementwise("tanh.f32 $0, $1;", "=f,f", [x], tl.float32, True, 1)
+
+        @triton.jit
+        def slow(x):
+            return tl.inline_asm_elementwise("ex2.f32 $0, $1;", "=f,f", [x], tl.float32, True, 1)
+        """,
+        "with_assembly",
+    )
+    module = written("""
+        from with_assembly import fast, slow
+
+        @triton.jit
+        def kernel(x_ptr, SLOW: tl.constexpr):
+            x = fast(tl.load(x_ptr))
+            if SLOW:
+                x = slow(x)
+            tl.store(x_ptr, x)
+
+        def run(x):
+            kernel[(1,)](x, False)
+            return x
+        """)
+    found = launch(traced(module.run, X)).kernel
+    assert [each.text for each in found.calls if each.name == ASSEMBLY] == ["tanh.f32 $0, $1;"]
 
 
 def test_what_a_kernel_calls_in_another_file_is_read_there(written) -> None:  # type: ignore[no-untyped-def]

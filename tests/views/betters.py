@@ -58,6 +58,9 @@ _WRITTEN = Better(
 BETTERS: Mapping[str, Better] = {
     "written": _WRITTEN,
     "told": replace(_WRITTEN, files=(), left=(), check=replace(_CHECK, difference=0.0)),
+    "sources": replace(
+        _WRITTEN, files=("net.py",), layers=("net.py:14 Norm", "net.py:31 Gate"), left=()
+    ),
     "nothing": replace(_WRITTEN, files=(), fused=(), left=(), check=None, product=""),
     "failed": replace(
         _WRITTEN,

@@ -91,6 +91,8 @@ class Installation(Struct, frozen=True):
     environ: Mapping[str, str] = field(default_factory=dict)
     """The variables that matter here, those that are set."""
     imports: Mapping[str, Imported] = field(default_factory=dict)
+    compilers: frozenset[str] = frozenset()
+    """Languages that there is a compiler for, ``c`` and ``c++``: where PyTorch looks for one."""
 
     @property
     def torch(self) -> Build | None:

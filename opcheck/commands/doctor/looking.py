@@ -1,7 +1,7 @@
 """Looks at a machine: packages by their metadata, toolkits and drivers by their own files."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
@@ -42,6 +42,7 @@ def look(machine: Machine, vendors: Iterable[Environment]) -> Installation:
         toolkits=_known((each.vendor, _toolkit(machine, each.toolkit)) for each in asked),
         drivers=_known((each.vendor, _driver(machine, each.driver)) for each in asked),
         environ=_variables(machine, asked),
+        compilers=frozenset(_compilers(machine)),
     )
 
 
@@ -62,6 +63,17 @@ def with_imports(
     modules = [name for name in _COMPILED if name in here.distributions]
     asked = {**dict.fromkeys(modules, ""), **plugins}
     return replace(here, imports=import_all(machine, asked, seconds))
+
+
+def _compilers(machine: Machine) -> Iterator[str]:
+    """Languages of which Triton and inductor find a compiler, by a variable or by its name."""
+    for language, variable, names in (
+        ("c", "CC", ("gcc", "clang")),
+        ("c++", "CXX", ("clang++",) if machine.system == "Darwin" else ("g++",)),
+    ):
+        named = machine.environ.get(variable, "").split()
+        if any(map(machine.has, named[:1] or names)):
+            yield language
 
 
 def _known(pairs: Iterable[tuple[str, Found | None]]) -> Mapping[str, Found]:

@@ -83,6 +83,10 @@ class Machine(Struct, frozen=True):
         except OSError:
             return ""
 
+    def has(self, command: str) -> bool:
+        """Whether there is a command of a name or a path."""
+        return shutil.which(command, path=self.environ.get("PATH", "")) is not None
+
     def output(self, command: Sequence[str]) -> str:
         """What a command says, by its name or its path; "" where it is missing or fails."""
         found = shutil.which(command[0], path=self.environ.get("PATH", ""))

@@ -13,8 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.fused_sources import in_sources, require_python
 from opcheck.commands.fix.graph import SUFFIX, require_one_program, require_suffix
-from opcheck.commands.fix.values import FixRequest
+from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.commands.scan.answer import scan
 from opcheck.costs.calls import NOT_FUSED
 from opcheck.costs.roofline import product_of, roof_of
@@ -42,12 +43,20 @@ def better(request: FixRequest, database: Database, progress: Progress, output: 
         SourceError: the model cannot be exported.
     """
     matrix = database.matrix(database.resolve(request.scan.targets[0]))
-    if request.path:
+    if request.kind is FixKind.DIFF:
+        require_python(request)
+    elif request.path:
         require_suffix(Path(request.path))
     require_one_program(request.scan)
     report = scan(request.scan, progress, output)
     with _draft(request) as draft, _beside(request) as other:
         trial = _trial(request, matrix, str(draft.path), progress, output)
+        if request.kind is FixKind.DIFF:
+            layers = trial.run.layers
+            modules = tuple(path for layer in layers for path in layer.modules)
+            trial = _trial(request, matrix, str(draft.path), progress, output, modules)
+            found = _answer(request, report, trial, database, matrix)
+            return in_sources(request, found, layers, matrix.target.device_type, progress, output)
         found = _answer(request, report, trial, database, matrix)
         if not (request.path and found.fused and found.holds):
             return found
@@ -100,12 +109,17 @@ class _Trial(Struct, frozen=True):
 
 
 def _trial(
-    request: FixRequest, matrix: SupportMatrix, path: str, progress: Progress, output: Progress
+    request: FixRequest,
+    matrix: SupportMatrix,
+    path: str,
+    progress: Progress,
+    output: Progress,
+    modules: tuple[str, ...] | None = None,
 ) -> _Trial:
     """Fuse calls; what the target does not take is left out in the next try."""
     from opcheck.sandbox.parent import run
 
-    spec = FuseSpec(tuple(matrix.entries), matrix.target.chip)
+    spec = FuseSpec(tuple(matrix.entries), matrix.target.chip, modules=modules)
     left: list[LeftCalls] = []
     while True:
         asked = GraphRequest(request.scan.model, (), path, rules=request.scan.rules, fuse=spec)

@@ -1,6 +1,7 @@
 """``opcheck fix``: a plan carried out."""
 
 import keyword
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -10,7 +11,8 @@ from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress, discard_output, forward_output
-from opcheck.commands.fix.values import FixKind, FixRequest
+from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
@@ -44,12 +46,12 @@ GraphFile = Annotated[
         show_default="none",
     ),
 ]
-Better = Annotated[
+FuseCalls = Annotated[
     bool,
     typer.Option(
         "--better",
-        help="Fuse calls into kernels that the vendor has for them, mending none: with --graph, in "
-        "that file; by itself, only tell what it would bring.",
+        help="Fuse calls into kernels that the vendor has for them, mending none: with --graph in "
+        "that file, with --diff in your own classes; by itself, only tell what it would bring.",
         show_default="no",
     ),
 ]
@@ -115,12 +117,12 @@ def _kind_and_place(
         raise UsageError(
             Sentence("{list} at once: each changes the model by itself", list=names), hint
         )
-    if better and given[0][0] is not FixKind.GRAPH:
+    if better and given[0][0] not in (FixKind.GRAPH, FixKind.DIFF):
         raise UsageError(
             Sentence(
                 "--better fuses calls of an exported program, and {list} changes none", list=names
             ),
-            Sentence("give --better with --graph FILE, or by itself"),
+            Sentence("give --better with --graph FILE or --diff, or by itself"),
         )
     return given[0]
 
@@ -183,7 +185,7 @@ def fix(
     diff: Diff = False,
     helpers: Helpers = None,
     graph: GraphFile = None,
-    better: Better = False,
+    better: FuseCalls = False,
     custom_op: CustomOp = None,
     into: Into = None,
     toolchain: Toolchain = None,
@@ -227,13 +229,9 @@ def fix(
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
         custom_op or "", toolchain or "", helpers or "",
     )  # fmt: skip
-    if better:
-        with Progress() as progress:
-            fused = answer.fuse(request, progress, forward_output if verbose else discard_output)
-        out.write(view.render(fused, out.page(Detail(verbose))))
-        raise typer.Exit(ExitCode.PASS if fused.holds else ExitCode.GATE)
+    carry_out: Callable[..., Fix | Better] = answer.fuse if better else answer.fix
     with Progress() as progress:
-        found = answer.fix(request, progress, forward_output if verbose else discard_output)
+        found = carry_out(request, progress, forward_output if verbose else discard_output)
     if kind is FixKind.DIFF and not write and (output is not None or format == "text"):
         Output(None).write(found.text)  # nothing else, so that git apply can read it
     if kind is FixKind.DIFF and not write and output is None and format == "text":

@@ -67,7 +67,7 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
     if request.write:
         require_writable(tuple(changed.files))
     matrix = database.matrix(database.resolve(scan.targets[0]))
-    with _patched(changed.files) as patched:
+    with patched_files(changed.files) as patched:
         change = Change(
             scan, replace(scan, model=replace(scan.model, patched=patched)), tuple(changed.ways)
         )
@@ -245,7 +245,7 @@ def _places(done: Iterable[PlacedSuggestion]) -> Mapping[AppliedSuggestion, tupl
 
 
 @contextmanager
-def _patched(files: Mapping[SourceFile, str]) -> Iterator[Mapping[str, str]]:
+def patched_files(files: Mapping[SourceFile, str]) -> Iterator[Mapping[str, str]]:
     """The new texts in a folder of their own: path -> the file that has it."""
     with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
         patched = {}

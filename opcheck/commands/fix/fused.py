@@ -27,6 +27,10 @@ class Better(Struct, frozen=True):
     """Of the program as it was that do work on a device."""
     moved: int
     """Bytes that these read and write."""
+    text: str = ""
+    """What goes to stdout instead of a file: a unified diff."""
+    layers: tuple[str, ...] = ()
+    """``file:line Class`` of the classes whose forward was written anew."""
     product: str = ""
     """What the chip is sold as, whose bandwidth seconds are by; "" where none is known."""
 

@@ -18,6 +18,7 @@ FUSED = ("Fused", "calls of the model, and the one kernel that computes them")
 LEFT = ("Left", "what could be fused by what it computes")
 PROOF = ("Proof", "the model with calls fused, run on the host")
 WROTE, WHERE, GAIN, VALUES, FROM = "wrote", "where", "gain", "values", "from"
+ANEW = "written anew:"
 OFF = "it leaves the device now, or is refused there:"
 
 
@@ -34,6 +35,8 @@ def fused_text(found: Better, page: Page) -> str:
     canvas.flow([sign, *verdict])
     for file in found.files:
         canvas.flow([*split(WROTE), (file, "bold")], 2)
+    for layer in found.layers:
+        canvas.flow([*split(ANEW), (layer, "bold")], 2)
     if found.fused:
         write_heading(canvas, FUSED, "", "")
     for one in found.fused:
@@ -55,9 +58,9 @@ def fused_sentence(found: Better) -> Sentence:
     if not found.holds:
         return Sentence("the proof failed, so nothing was written")
     places = sum(len(one.modules) for one in found.fused)
-    template = (
-        "{said} fused, and proved" if found.files else "{said} can be fused, and it is proved"
-    )
+    template = "{said} can be fused, and it is proved"
+    if found.files or found.text:
+        template = "{said} fused, and proved"
     return Sentence(template, said=plural(places, "place"))
 
 

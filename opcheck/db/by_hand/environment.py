@@ -13,6 +13,7 @@ from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import (
+    CompileNeed,
     Driver,
     Environment,
     Image,
@@ -84,6 +85,7 @@ class _Reader:
             toolkit=Toolkit(**self._cited(said["toolkit"])) if "toolkit" in said else None,
             driver=Driver(**self._cited(said["driver"])) if "driver" in said else None,
             settings=tuple(Setting(**self._cited(each)) for each in said.get("settings", ())),
+            compile=CompileNeed(**self._cited(said["compile"])) if "compile" in said else None,
             install=tuple(self._steps("install", "command")),
             by_hand=tuple(self._steps("by_hand", "text")),
             images=tuple(self._images()),
@@ -188,4 +190,6 @@ def torch_environment(root: Path, cache: Path | None) -> TorchEnvironment:
         autoload_evidence=evidence("autoload"),
         one_backend_evidence=evidence("one_backend"),
         vision_evidence=evidence("vision"),
+        c_evidence=evidence("c_compiler"),
+        cxx_evidence=evidence("cxx_compiler"),
     )

@@ -147,6 +147,7 @@ ENVIRONMENT_FILE = Record(
         "toolkit": _TOOLKIT,
         "driver": _DRIVER,
         "settings": ListOf(_SETTING),
+        "compile": Record({"package": Text(), "at": _CITED}, {"other": Text(), "chips": _TEXTS}),
         "install": ListOf(Record({"command": Text(), "at": _CITED}, {**_STEP, "optional": Flag()})),
         "by_hand": ListOf(Record({"text": Text(), "at": _CITED}, _STEP)),
         "images": ListOf(
@@ -167,6 +168,8 @@ TORCH_ENVIRONMENT_FILE = Record(
         "autoload": Record({"since": Text(), "at": _CITED}),
         "one_backend": Record({"at": _CITED}),
         "vision": Record({"at": _CITED}),
+        "c_compiler": Record({"at": _CITED}),
+        "cxx_compiler": Record({"at": _CITED}),
         "pythons": ListOf(Record({"since": Text(), "python": Text(), "at": _CITED}), least=1),
         "releases": MapOf(Record({"torchvision": Text(), "at": _CITED}, {"builds": _TEXTS})),
         "complete": Flag(),

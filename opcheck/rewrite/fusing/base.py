@@ -82,6 +82,9 @@ class Fusion(ABC):
     """The ways to write it, those that take in most first."""
     replace: ClassVar[Callable[..., Any]]
     """Calls the kernel; its arguments have the names of the variants'."""
+    in_class: ClassVar[Callable[..., Any] | None] = None
+    """What is written into a class of the user's instead of ``replace``, which does for all
+    variants; for those alone that have just its arguments."""
     operators: ClassVar[tuple[VendorOperator, ...]] = ()
     """What it calls that torch itself has not."""
     references: ClassVar[tuple[str, ...]] = ()

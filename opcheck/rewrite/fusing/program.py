@@ -11,6 +11,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.fusing import LeftCalls
 from opcheck.rewrite.fusing.base import Found, Fusion
 from opcheck.rewrite.fusing.costs import cost
+from opcheck.rewrite.fusing.folding import of_weights
 from opcheck.rewrite.fusing.matching import Match, matches
 from opcheck.rewrite.fusing.nodes import guards_of, is_check, writes
 from opcheck.rewrite.splicing import spliced
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 
 _OPEN = Sentence("its kernel is called by a size that the program leaves open")
+
+
+FUSED = "opcheck_fused"
+"""Mark of calls that came in the place of others."""
+_ONCE = "opcheck_of_weights"
+"""Mark of calls that depend on parameters alone."""
 
 
 class Site(Struct, frozen=True):
@@ -44,22 +51,31 @@ class FusedProgram(Struct, frozen=True):
     program: "ExportedProgram"
     sites: tuple[Site, ...]
     left: tuple[LeftCalls, ...]
+    of_weights: tuple[Node, ...] = ()
+    """Calls that depend on parameters alone, in their order: they can be done once."""
 
 
-def fused(program: "ExportedProgram", fusions: Sequence[Fusion], chip: str) -> FusedProgram:
+def fused(
+    program: "ExportedProgram",
+    fusions: Sequence[Fusion],
+    chip: str,
+    modules: Collection[str] | None = None,
+) -> FusedProgram:
     """Fuse calls of a program, wherever that moves fewer bytes.
 
     Args:
         program: is changed itself.
         fusions: what the target has kernels for, those to prefer first; their operators are known.
         chip: of the target.
+        modules: paths of those whose own calls may be fused; None: all.
     """
     graph, signature = program.graph_module.graph, program.graph_signature
     sites: list[Site] = []
     left: list[LeftCalls] = []
     for fusion in fusions:
         for match in list(matches(fusion, graph)):
-            made = _refusal(fusion, match, chip, graph) or _fused(graph, fusion, match)
+            reason = _elsewhere(match, modules) or _refusal(fusion, match, chip, graph)
+            made = reason or _fused(program, fusion, match)
             if isinstance(made, Site):
                 sites.append(made)
                 signature.replace_all_uses(match.output.name, made.output)
@@ -68,7 +84,15 @@ def fused(program: "ExportedProgram", fusions: Sequence[Fusion], chip: str) -> F
     graph.lint()
     program.graph_module.recompile()
     changed = program._update(program.graph_module, signature)
-    return FusedProgram(changed, tuple(sites), tuple(left))
+    constant = [node for node in graph.nodes if _ONCE in node.meta]
+    return FusedProgram(changed, tuple(sites), tuple(left), tuple(constant))
+
+
+def _elsewhere(match: Match, modules: Collection[str] | None) -> str:
+    """Why calls are not asked for; "" where they are."""
+    if modules is None or module_of(match.output) in modules:
+        return ""
+    return Sentence("it is not the whole forward of a class in your files; use --graph")
 
 
 def _refusal(fusion: Fusion, match: Match, chip: str, graph: Graph) -> str:
@@ -107,9 +131,9 @@ def _from_to(graph: Graph, within: Collection[Node], output: Node) -> Iterator[N
             return
 
 
-def _fused(graph: Graph, fusion: Fusion, match: Match) -> Site | Sentence:
+def _fused(program: "ExportedProgram", fusion: Fusion, match: Match) -> Site | Sentence:
     """Put the kernel's call in the place of the others; why not, where that brings nothing."""
-    output = match.output
+    graph, output = program.graph_module.graph, match.output
     found = spliced(fusion.replace, output, ((), {**match.tensors, **match.numbers}))
     if found.decided:
         return _OPEN
@@ -117,7 +141,8 @@ def _fused(graph: Graph, fusion: Fusion, match: Match) -> Site | Sentence:
     with graph.inserting_before(output):
         result = found.copied_into(graph, output)
     made = list(_since(last, output))
-    before, after = cost(match.nodes), cost(made)
+    once = of_weights(program, made)
+    before, after = cost(match.nodes), cost(node for node in made if node not in once)
     reason = _no_gain(before, after)
     if not reason and not _alike(output.meta["val"], result.meta["val"]):
         reason = Sentence("the kernel's result has another shape or dtype")
@@ -125,6 +150,10 @@ def _fused(graph: Graph, fusion: Fusion, match: Match) -> Site | Sentence:
         for node in reversed(made):
             graph.erase_node(node)
         return reason
+    for node in made:
+        node.meta[FUSED] = True
+    for node in once:
+        node.meta[_ONCE] = True
     output.replace_all_uses_with(result, propagate_meta=False)
     _erase(graph, match)
     return Site(fusion, match, module_of(output), before, after, result.name)

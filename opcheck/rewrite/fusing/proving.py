@@ -13,8 +13,9 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.model.fusing import ModelCheck, ValueCheck
 from opcheck.rewrite.fusing.base import Fusion, drawn
+from opcheck.rewrite.fusing.folding import folded
 from opcheck.rewrite.fusing.nodes import example_of, writes
-from opcheck.rewrite.fusing.program import Site
+from opcheck.rewrite.fusing.program import FusedProgram, Site
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -93,32 +94,51 @@ class Before:
         self._inputs = [inputs(program, seed) for seed in range(seeds)]
         self._results = [_run(self._graph, given) for given in self._inputs]
 
-    def compared(self, program: "ExportedProgram", sites: Sequence[Site]) -> ModelCheck:
-        """The changed program on the same inputs."""
-        tolerances = {site.match.output.name: _of(site.fusion) for site in sites}
-        rows: list[tuple[str, float | None, float]] = []
+    def compared(self, found: FusedProgram) -> "tuple[ExportedProgram, ModelCheck]":
+        """The changed program on the same inputs, then once more with joined weights.
+
+        Gives the program as it is to be written as well; ``found`` is changed to it.
+        """
+        tolerances = {site.match.output.name: _of(site.fusion) for site in found.sites}
+        rows: list[_Row] = []
         for seed, (given, known) in enumerate(zip(self._inputs, self._results, strict=True)):
-            results = _run(program.graph_module, given)
             moved = _run(self._graph, given, tolerances, seed)
-            for place, before in known.items():
-                allowed = _difference(moved[place], before) or 0.0
-                rows.append((place, _difference(results[place], before), allowed))
-        name, difference, allowed = max(rows, key=_excess)
-        return ModelCheck(
+            allowed = {place: _difference(moved[place], known[place]) or 0.0 for place in known}
+            if seed == 0:
+                first = allowed
+            rows += _rows(_run(found.program.graph_module, given), known, allowed)
+        written = folded(found.program, found.of_weights)
+        if found.of_weights:
+            results = _run(written.graph_module, inputs(written, 0))
+            rows += _rows(results, self._results[0], first)
+        name, difference, allowed_here = max(rows, key=_excess, default=_NONE)
+        return written, ModelCheck(
             results=len(self._results[0]),
             draws=len(self._inputs),
             name=name,
             difference=difference,
-            allowed=allowed,
+            allowed=allowed_here,
             holds=all(_excess(row) <= 1.0 for row in rows),
         )
+
+
+_Row = tuple[str, float | None, float]
+"""A result, how far it is off, and how far it may be."""
+_NONE: _Row = ("", 0.0, 0.0)
+
+
+def _rows(
+    results: Mapping[str, Tensor], known: Mapping[str, Tensor], allowed: Mapping[str, float]
+) -> Iterator[_Row]:
+    for place, before in known.items():
+        yield place, _difference(results[place], before), allowed[place]
 
 
 def _of(fusion: Fusion) -> float:
     return HEADROOM * fusion.tolerance
 
 
-def _excess(row: tuple[str, float | None, float]) -> float:
+def _excess(row: _Row) -> float:
     _, difference, allowed = row
     if difference is None:
         return float("inf")
@@ -129,13 +149,18 @@ def _difference(one: Tensor, other: Tensor) -> float | None:
     """The largest difference; None where just one side is NaN or infinite."""
     if not one.numel():
         return 0.0
-    a, b = one.double(), other.double()
+    a, b = _real(one), _real(other)
     finite = a.isfinite() & b.isfinite()
     if not torch.equal(
         torch.where(finite, 0, a.nan_to_num(7.0)), torch.where(finite, 0, b.nan_to_num(7.0))
     ):
         return None
     return float(torch.where(finite, a - b, 0).abs().max())
+
+
+def _real(tensor: Tensor) -> Tensor:
+    """Its numbers as float64; of complex ones both parts."""
+    return (torch.view_as_real(tensor) if tensor.is_complex() else tensor).double()
 
 
 def inputs(program: "ExportedProgram", seed: int) -> list[Any]:
@@ -205,7 +230,8 @@ def _run(
 ) -> dict[str, Tensor]:
     """The results of a graph, by their places."""
     fresh = copy.deepcopy(list(given)) if any(map(writes, graph.graph.nodes)) else given
-    with torch.no_grad():
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)  # what the model draws is the same each time
         found = tree_leaves(_Moved(graph, tolerances or {}, seed).run(*fresh))
     tensors = [one for one in found if isinstance(one, Tensor)]
     return {f"result {place}": one for place, one in enumerate(tensors) if one.numel()}

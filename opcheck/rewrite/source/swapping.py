@@ -78,7 +78,7 @@ def swapped(text: str, swaps: Sequence[Swap], helpers: Helpers | None = None) ->
         UnreadableError: it is not Python, or not Python as libcst knows it.
     """
     module, sites = call_sites(text)
-    room = Module(text, _names(text))
+    room = Module(text, names_in(text))
     changes: dict[cst.Call, _Change] = {}
     done: set[int] = set()
     left: dict[int, str] = {}
@@ -118,24 +118,24 @@ def swapped(text: str, swaps: Sequence[Swap], helpers: Helpers | None = None) ->
     names = {form: room.add(form.code, form.function) for form in forms}
     beside = ""
     if helpers is not None and len(room.body.splitlines()) > helpers.most:
-        room = Module(text, _names(text))
+        room = Module(text, names_in(text))
         names, beside = _imported(forms, room, helpers)
     into = room.add(_INTO, "_into") if any(c.to_out for c in changes.values()) else ""
     changed = module.visit(_Changing(changes, names, into))
     first = min(site.first_line for site in sites if site.node in changes)
-    text = _with(changed.code + tail(text), _after_imports(text, first), room)
+    text = with_room(changed.code + tail(text), after_imports(text, first), room)
     return Swapped(text, frozenset(done), left, frozenset(constructed & done), beside)
 
 
 def _imported(forms: Iterable[Form], room: Module, helpers: Helpers) -> tuple[dict[Form, str], str]:
     """The names by which a source imports functions, and the module with them in it."""
-    there = Module(helpers.text, _names(helpers.text))
+    there = Module(helpers.text, names_in(helpers.text))
     names: dict[Form, str] = {}
     for form in forms:
         name = there.add(form.code, form.function)
         names[form] = room.add(f"from {helpers.name} import {name}\n", name)
     head = helpers.text or _HEAD
-    made = _with(head, _after_imports(head, len(text_lines(head)) + 1), there)
+    made = with_room(head, after_imports(head, len(text_lines(head)) + 1), there)
     return names, made.rstrip("\n") + "\n"
 
 
@@ -317,7 +317,7 @@ def _renamed(argument: cst.Arg, parameters: Parameters | None) -> cst.Arg:
 # --- what they call ------------------------------------------------------------------------------
 
 
-def _names(text: str) -> set[str]:
+def names_in(text: str) -> set[str]:
     """Every name that a source uses or binds, attributes and names of arguments left out."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
@@ -339,7 +339,7 @@ def _names(text: str) -> set[str]:
     return found
 
 
-def _after_imports(text: str, first: int) -> int:
+def after_imports(text: str, first: int) -> int:
     """The line after which functions can stand: the imports before anything that may need them."""
     body = ast.parse(text).body
     after = 0
@@ -370,7 +370,7 @@ def _imports(statement: ast.stmt) -> bool:
             return False
 
 
-def _with(text: str, after: int, room: Module) -> str:
+def with_room(text: str, after: int, room: Module) -> str:
     """Put imports and functions of ``room`` behind line ``after``."""
     lines = text_lines(text)
     before, behind = lines[:after], lines[after:]

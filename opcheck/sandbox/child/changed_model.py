@@ -34,7 +34,7 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.graph import rewritten
 
-    program, guards = program_of(request, process, load)
+    program, guards, _ = program_of(request, process, load)
     process.begin("trace", "replacing calls in the exported program")
     try:
         found = rewritten(program, request.replacements, extra_rules(request.rules))
@@ -57,8 +57,8 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
 
 def program_of(
     request: GraphRequest, process: Process, load: Callable[[], Loaded]
-) -> tuple[Any, list[str]]:
-    """The source as an exported program, and its conditions on inputs."""
+) -> tuple[Any, list[str], Any]:
+    """The source as an exported program, its conditions on inputs, and the module it is of."""
     import torch
 
     if select(request.model.source).name == "pt2":
@@ -66,9 +66,8 @@ def program_of(
 
         process.begin("load", Sentence("loading {source}", source=request.model.source))
         options = LoadOptions(trust=request.model.trust, weights=True)
-        return exported_program(Path(request.model.source), options), guards_of(
-            Path(request.model.source)
-        )
+        path = Path(request.model.source)
+        return exported_program(path, options), guards_of(path), None
     from opcheck.trace.run import as_module
 
     loaded = load()
@@ -89,7 +88,7 @@ def program_of(
             ),
             Sentence("use --shim, or --diff for a Python file"),
         ) from error
-    return program, getattr(program, "_guards_code", [])
+    return program, getattr(program, "_guards_code", []), loaded.module
 
 
 def brief(error: Exception) -> str:

@@ -12,6 +12,8 @@ from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded
 
 if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
     from opcheck.rewrite.fusing.base import Fusion
     from opcheck.rewrite.fusing.program import Site
 
@@ -25,10 +27,10 @@ def write_fused(
         SourceError: the source cannot be read as a program, nor be exported.
         TraceError: the program cannot be run, as it was or fused.
     """
-    program, guards = program_of(request, process, load)
+    program, guards, module = program_of(request, process, load)
     process.begin("trace", "fusing calls of the exported program")
     try:
-        return GraphRun({}, _fused(program, guards, request, spec))
+        return GraphRun({}, _fused(program, guards, module, request, spec))
     except (OpcheckError, MemoryError):
         raise
     except Exception as error:  # of a program that torch cannot run or trace anew
@@ -41,28 +43,36 @@ def write_fused(
         ) from error
 
 
-def _fused(program: object, guards: list[str], request: GraphRequest, spec: FuseSpec) -> FuseRun:
+def _fused(
+    program: "ExportedProgram",
+    guards: list[str],
+    module: object,
+    request: GraphRequest,
+    spec: FuseSpec,
+) -> FuseRun:
     import torch
 
     from opcheck.rewrite.fusing.costs import graph_cost
+    from opcheck.rewrite.fusing.layers import layers_of
     from opcheck.rewrite.fusing.operators import declare, module_text
     from opcheck.rewrite.fusing.program import fused
     from opcheck.rewrite.fusing.proving import Before
 
     fusions = _for_target(spec, request.rules)
     declare(fusions)
-    before = Before(program)  # type: ignore[arg-type]  # torch's class is imported late
-    calls, moved = graph_cost(program.graph_module.graph)  # type: ignore[attr-defined]
-    found = fused(program, fusions, spec.chip)  # type: ignore[arg-type]
+    before = Before(program)
+    calls, moved = graph_cost(program.graph_module.graph)
+    found = fused(program, fusions, spec.chip, spec.modules)
     if not found.sites:
         return FuseRun((), found.left, None, calls=calls, moved=moved)
-    check = before.compared(found.program, found.sites)
-    found.program._guards_code = guards  # private, checked on 2.13.0; no older torch reads it
-    torch.export.save(found.program, request.path)
+    layers = layers_of(module, found) if isinstance(module, torch.nn.Module) else ()
+    made, check = before.compared(found)
+    made._guards_code = guards  # private, checked on 2.13.0; no older torch reads it
+    torch.export.save(made, request.path)
     operators = [one for fusion in _used(found.sites) for one in fusion.operators]
     return FuseRun(
         tuple(_told(found.sites)), found.left, check,
-        module_text(operators, spec.chip) if operators else "", calls, moved,
+        module_text(operators, spec.chip) if operators else "", layers, calls, moved,
     )  # fmt: skip
 
 

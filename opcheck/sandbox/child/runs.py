@@ -113,8 +113,9 @@ def plan_targets(
         progress(Sentence("looking for fixes on {target}", target=target))
         resolved = database.resolve(TargetSpec.parse(target))
         matrix = database.matrix(resolved)
-        plans = planner.plan(matrix, database.remedies(resolved))
-        found[target] = structural.added(plans, matrix)
+        with recorder.registered():
+            plans = planner.plan(matrix, database.remedies(resolved))
+            found[target] = structural.added(plans, matrix)
     return found
 
 

@@ -69,17 +69,19 @@ class Made:
 
     def torch_again(self, version: str, **stated: str) -> "Made":
         """Install another torch in place of the one that is there."""
-        self._remove("torch")
+        self.remove("torch")
         return self.torch(version, **stated)
 
     def repackage(self, name: str, version: str) -> "Made":
         """Install another release of a package."""
-        self._remove(name)
+        self.remove(name)
         return self.package(name, version)
 
-    def _remove(self, name: str) -> None:
+    def remove(self, name: str) -> "Made":
+        """Uninstall a package."""
         for info in self.packages.glob(f"{name.replace('-', '_')}-*.dist-info"):
             shutil.rmtree(info)
+        return self
 
     def file(self, path: str, text: str = "") -> "Made":
         """Write a file, with the folders that lead there."""
@@ -93,6 +95,11 @@ class Made:
         path = self.tools / name if "/" not in name else self.root / name.lstrip("/")
         self.file(str(path.relative_to(self.root)), f"#!/bin/sh\n/bin/cat <<'END'\n{says}\nEND\n")
         path.chmod(0o755)
+        return self
+
+    def without(self, name: str) -> "Made":
+        """The same machine without a command."""
+        (self.tools / name).unlink()
         return self
 
     def set(self, **variables: str) -> "Made":
@@ -112,7 +119,8 @@ def cann(made: Made, version: str) -> Made:
 
 def ascend(made: Made, chip: str = "910B3") -> Made:
     """A machine of Ascend's that goes together: release 7.2.0 for torch 2.7.1."""
-    made.torch("2.7.1+cpu").package("torch-npu", "2.7.1")
+    made.torch("2.7.1+cpu").package("torch-npu", "2.7.1").package("triton-ascend", "3.2.0")
+    made.tool("gcc", "").tool("g++", "")
     made.file("dev/davinci0").file("usr/local/Ascend/driver/version.info", "Version=25.2.0\n")
     made.tool("npu-smi", f"| 0     {chip}               | OK            | 92.0 |")
     return cann(made, "8.3.RC1")
@@ -129,7 +137,8 @@ def cambricon(made: Made) -> Made:
 
 
 def nvidia(made: Made, driver: str = "580.95.05", name: str = "NVIDIA A100-SXM4-80GB") -> Made:
-    """A machine of NVIDIA's."""
+    """A machine of NVIDIA's, with the Triton of torch 2.13 and compilers."""
+    made.package("triton", "3.7.1").tool("gcc", "").tool("g++", "")
     return made.file("dev/nvidia0").tool("nvidia-smi", f"{driver}, {name}")
 
 

@@ -195,6 +195,18 @@ TRAPS: dict[str, tuple[Builder, str, tuple[str, str, str]]] = {
     "a chip in no list": (
         lambda made: ascend(made, "910Z7"), "ascend-910b", ("chip", "unknown", "Ascend910Z7"),
     ),
+    "a card with a letter behind its number": (
+        lambda made: nvidia(made, name="NVIDIA L40S").torch("2.13.0", cuda="13.0"), "nvidia-l4",
+        ("chip", "error", "L40S"),
+    ),
+    "a card of a brand": (
+        lambda made: nvidia(made, name="NVIDIA RTX A4000").torch("2.13.0", cuda="13.0"),
+        "nvidia-a40", ("chip", "error", "A4000"),
+    ),
+    "a card with an older name": (
+        lambda made: nvidia(made, name="Tesla V100-SXM2-16GB").torch("2.13.0", cuda="13.0"),
+        "nvidia-t4", ("chip", "error", "V100"),
+    ),
     "no Windows": (
         lambda made: ascend(made.of(system="Windows", machine="AMD64", libc="")), "ascend-910b",
         ("operating-system", "error", "Windows"),
@@ -262,6 +274,34 @@ TRAPS: dict[str, tuple[Builder, str, tuple[str, str, str]]] = {
         lambda made: ascend(made).package("torch-extra", "1.0", python=">=3.12"), "ascend-910b",
         ("python-version", "error", "Python 3.11.7"),
     ),
+    "no Triton of Ascend's": (
+        lambda made: ascend(made).remove("triton-ascend"), "ascend-910b",
+        ("compile", "warning", "triton-ascend"),
+    ),
+    "another Triton over that of Ascend": (
+        lambda made: ascend(made).package("triton", "3.4.0"), "ascend-910b",
+        ("compile", "error", "triton-ascend"),
+    ),
+    "a chip without inductor": (
+        lambda made: ascend(made, "310P3"), "ascend-310p", ("compile", "unknown", "ascend-310p"),
+    ),
+    "a Triton of another torch": (
+        lambda made: nvidia(made).torch("2.9.1", cuda="12.8"), "nvidia-a100",
+        ("compile", "warning", "triton 3.7.1"),
+    ),
+    "no Triton on Windows": (
+        lambda made: made.of(system="Windows", machine="AMD64").tool("nvidia-smi", "580.95, NVIDIA")
+        .torch("2.13.0", cuda="13.0"),
+        "nvidia-a100", ("compile", "warning", "triton"),
+    ),
+    "no C compiler": (
+        lambda made: nvidia(made).torch("2.13.0", cuda="13.0").without("gcc"), "nvidia-a100",
+        ("compile", "warning", "CC"),
+    ),
+    "a C++ compiler that is not there": (
+        lambda made: nvidia(made).torch("2.13.0", cuda="13.0").set(CXX="/opt/g++"), "nvidia-a100",
+        ("compile", "warning", "CXX"),
+    ),
 }  # fmt: skip
 
 
@@ -292,6 +332,53 @@ def test_what_torch_was_built_for_is_told(trap: str, text: str, tmp_path: Path) 
     build(made)
     (found,) = (f for f in examined(made, target).targets[0].findings if f.code == "torch-build")
     assert found.text == text
+
+
+@pytest.mark.parametrize(
+    ("trap", "text", "mends"),
+    [
+        ("no Triton of Ascend's",
+         "it is not installed: torch.compile has no back end inductor for Huawei Ascend without it",
+         ("pip install triton-ascend",)),
+        ("another Triton over that of Ascend",
+         "triton is installed as well, and the two cannot be: the one that came last has "
+         "overwritten the other",
+         ("pip uninstall -y triton triton-ascend", "pip install triton-ascend")),
+        ("a chip without inductor",
+         "no source says that torch.compile has the back end inductor for it", ()),
+        ("a Triton of another torch", "the vendor pairs triton 3.5.1 with what is installed",
+         ("pip install triton==3.5.1",)),
+        ("no Triton on Windows",
+         "it is not installed: torch.compile has no back end inductor for NVIDIA CUDA without it",
+         ()),
+        ("no C compiler",
+         "Triton builds what starts its kernels with a C compiler, and finds none: neither gcc nor "
+         "clang, nor one that CC names", ()),
+        ("a C++ compiler that is not there",
+         "torch.compile builds what it leaves to the CPU with a C++ compiler, and finds none: "
+         "neither g++, nor one that CXX names", ()),
+    ],
+)  # fmt: skip
+def test_what_torch_compile_lacks_is_told(
+    trap: str, text: str, mends: tuple[str, ...], tmp_path: Path
+) -> None:
+    build, target, _ = TRAPS[trap]
+    made = Made(tmp_path / "machine")
+    build(made)
+    (found,) = (f for f in examined(made, target).targets[0].findings if f.code == "compile")
+    assert (found.text, found.mends) == (text, mends)
+    assert found.evidence
+
+
+def test_a_triton_that_torch_itself_asks_for_is_told_once(tmp_path: Path) -> None:
+    made = nvidia(Made(tmp_path / "machine"))
+    made.remove("triton")
+    made.torch("2.13.0", cuda="13.0")
+    made.remove("torch")
+    made.package("torch", "2.13.0", 'triton==3.7.1; platform_system == "Linux"')
+    found = examined(made, "nvidia-a100")
+    assert [one.code for one in found.targets[0].findings if one.code == "compile"] == []
+    assert ("requirement", "error", "torch 2.13.0") in told(found)
 
 
 def test_every_check_has_a_trap() -> None:

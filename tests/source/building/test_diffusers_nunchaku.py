@@ -29,6 +29,8 @@ AWQ: dict[str, Any] = {
     "quant_method": "nunchaku_lite", "compute_dtype": "float16",
     "awq_w4a16": {"precision": "int4", "group_size": 64, "targets": [f"{BLOCK}norm.linear"]},
 }  # fmt: skip
+ROWS = {**AWQ, "awq_w4a16": {**AWQ["awq_w4a16"], "targets": [f"{BLOCK}proj_mlp"]}}
+"""A layer that is called on many rows at once."""
 NOTE = (
     "diffusers loads Nunchaku Lite's kernels from rootonchair/nunchaku-lite-kernels of the Hub, "
     "where DIFFUSERS_TRUST_REMOTE_KERNELS=true is set"
@@ -150,6 +152,7 @@ RUNS = True, "native", "registered"
             "nvidia-t4": (None, "unknown", "dtype-not-supported"), "amd-rx7900xt": UNKNOWN,
         }),
         (FLOATS, "svdq_nvfp4_linear", {"nvidia-a100": REFUSED, "cambricon-mlu370": REFUSED}),
+        (ROWS, "awq_gemm_w4a16_g64_int32", {"nvidia-t4": UNKNOWN, "nvidia-a100": RUNS}),
         (AWQ, "gemv_awq", {"nvidia-t4": RUNS, "nvidia-rtx4090": RUNS, "intel-arc": REFUSED}),
     ],
 )  # fmt: skip

@@ -57,6 +57,8 @@ def fused_document(found: Better) -> Json:
         "model": model_value(found.model),
         "target": found.target,
         "files": list(found.files),
+        "text": found.text,
+        "layers": list(found.layers),
         "holds": found.holds,
         "calls": found.calls,
         "bytes": found.moved,

@@ -207,6 +207,7 @@ _LIST = "list"
 _TESTS = "tests"
 _BOUND = "library_bound_ops@torch-2.13.0.yaml"
 _REGISTERED = "registered"
+_ARCHITECTURE = "ARCH"
 
 
 class CudaVendor(Struct, frozen=True, dict=True):
@@ -262,7 +263,7 @@ class CudaVendor(Struct, frozen=True, dict=True):
             functions = operator_list.functions(sources / "pytorch", major_minor(release))
             said = refused_dtypes.denied(conditions)
             conditions += tuple(refused_dtypes.conditions(release, functions, said))
-        advisories = tuple(self.said.get("advisories", ()))
+        advisories = tuple(in_tree_facts.told(self.said.get("advisories", ()), release))
         return ReleaseFile(
             vendor=self.name,
             release=release,
@@ -306,7 +307,20 @@ class CudaVendor(Struct, frozen=True, dict=True):
         declared = operator_list.functions(sources / "pytorch", major_minor(release))
         known = {f"aten::{name}" for name in declared}
         bound = bound_operators(sources / "amd" / _BOUND)
-        yield from in_tree_facts.conditions(self.said["facts"], release, known, bound)
+        facts = [one for fact in self.said["facts"] for one in self._by_architecture(fact)]
+        yield from in_tree_facts.conditions(facts, release, known, bound)
+
+    def _by_architecture(self, fact: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """A fact whose text names the architecture of its chips, once for each of these."""
+        if _ARCHITECTURE not in fact["text"]:
+            yield fact
+            return
+        alike: dict[str, list[str]] = {}
+        for chip in fact["chips"]:
+            alike.setdefault(self.said["chips"][chip]["arch"], []).append(chip)
+        for name, chips in sorted(alike.items()):
+            text = fact["text"].replace(_ARCHITECTURE, name)
+            yield {**fact, "chips": chips, "text": text}
 
     def _sources(
         self, folder: Path, release: str, saying: Iterable[Mapping[str, Any]]

@@ -205,6 +205,13 @@ def _place(fact: Fact, release: str) -> Place | None:
     return Place((cited, *also), "low", "inferred")
 
 
+def told(advisories: Iterable[Fact], release: str) -> Iterator[dict[str, Any]]:
+    """The advisories that are of a release."""
+    for said in advisories:
+        if _within(said, release):
+            yield {key: value for key, value in said.items() if key not in ("since", "until")}
+
+
 def _within(fact: Fact, release: str) -> bool:
     since, until = (fact.get(word) for word in ("since", "until"))
     place = version_key(release)

@@ -82,7 +82,7 @@ def npu_rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple[Tenso
     return (wide * rstd * gamma.to(torch.float32)).to(x.dtype), rstd
 
 
-def _by_npu(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+def _norm_by_npu(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
     result: Tensor = torch.ops.npu.npu_rms_norm(x, weight, eps)[0]
     return result
 
@@ -97,7 +97,7 @@ class RmsNormOnAscend(_RmsNorm):
     name = "rms-norm-npu"
     summary = "Use npu_rms_norm"
     kernels = ("npu::npu_rms_norm",)
-    replace = staticmethod(_by_npu)
+    replace = staticmethod(_norm_by_npu)
     operators = (
         VendorOperator(
             "npu::npu_rms_norm",

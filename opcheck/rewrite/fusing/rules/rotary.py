@@ -36,7 +36,7 @@ def npu_rotary_mul(
     return x * r1 + torch.cat((-second, first), dim=-1) * r2
 
 
-def _by_npu(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def _rotation_by_npu(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     result: Tensor = torch.ops.npu.npu_rotary_mul(x, cos, sin)
     return result
 
@@ -53,7 +53,7 @@ class RotaryOnAscend(Fusion):
     kernels = ("npu::npu_rotary_mul",)
     tolerance = 4.0
     variants = (_sliced, _chunked)
-    replace = staticmethod(_by_npu)
+    replace = staticmethod(_rotation_by_npu)
     operators = (
         VendorOperator(
             "npu::npu_rotary_mul",

@@ -1,4 +1,4 @@
-"""Gated linear units whose gate is a SiLU, of one tensor that holds gate and value side by side."""
+"""Gated linear units whose gate is a SiLU: of one tensor with gate and value, or of two layers."""
 
 from collections.abc import Mapping
 
@@ -41,6 +41,20 @@ def _by_sigmoid(x: Tensor) -> Tensor:
     return gate * torch.sigmoid(gate) * value
 
 
+def _layers(x: Tensor, gate_weight: Tensor, value_weight: Tensor) -> Tensor:
+    """Gate and value of two layers of one tensor."""
+    gate = functional.linear(x, gate_weight)
+    return functional.silu(gate) * functional.linear(x, value_weight)
+
+
+def _biased_layers(
+    x: Tensor, gate_weight: Tensor, gate_bias: Tensor, value_weight: Tensor, value_bias: Tensor
+) -> Tensor:
+    """The same of layers that add a bias."""
+    gate = functional.linear(x, gate_weight, gate_bias)
+    return functional.silu(gate) * functional.linear(x, value_weight, value_bias)
+
+
 def _joined(gate: Tensor, value: Tensor) -> Tensor:
     """Gate and value of two layers, which would have to be joined first."""
     return functional.silu(gate) * value
@@ -50,20 +64,25 @@ class _SwiGlu(Fusion):
     """What both fusions of such units share."""
 
     tolerance = 4.0
-    variants = (_chunked, _split, _sliced, _by_sigmoid, _joined)
+    variants = (_layers, _biased_layers, _chunked, _split, _sliced, _by_sigmoid, _joined)
 
     def example(self) -> Mapping[str, Tensor]:
         """Two rows."""
-        return {"x": torch.ones(2, 8), "gate": torch.ones(2, 4), "value": torch.ones(2, 4)}
+        half, weight, bias = torch.ones(2, 4), torch.ones(6, 8), torch.ones(6)
+        return {
+            "x": torch.ones(2, 8), "gate": half, "value": half.clone(), "gate_weight": weight,
+            "value_weight": weight.clone(), "gate_bias": bias, "value_bias": bias.clone(),
+        }  # fmt: skip
 
     def refuses(self, found: Found) -> str:
         """Decline what has no two halves, and other dtypes."""
-        if len({tuple(t.shape) for t in found.tensors.values()}) > 1:
+        tensors = found.tensors
+        pairs = [("gate", "value"), ("gate_weight", "value_weight"), ("gate_bias", "value_bias")]
+        if any(tensors[a].shape != tensors[b].shape for a, b in pairs if a in tensors):
             return Sentence("gate and value are not of one shape")
-        if any(tensor.dtype not in self.dtypes for tensor in found.tensors.values()):
+        dtypes = {tensor.dtype for tensor in tensors.values()}
+        if len(dtypes) > 1 or not dtypes <= set(self.dtypes):
             return Sentence("the kernel takes float32, float16 and bfloat16")
-        if "x" in found.tensors and found.tensors["x"].shape[-1] % 2:
-            return Sentence("its rows have no two halves")
         return ""
 
 
@@ -73,13 +92,34 @@ def npu_swiglu(x: Tensor, dim: int = -1) -> Tensor:
     return (torch.nn.functional.silu(gate) * value).to(x.dtype)
 
 
-def _by_npu(
-    x: Tensor | None = None, gate: Tensor | None = None, value: Tensor | None = None
+def _side_by_side(
+    x: Tensor | None = None,
+    gate: Tensor | None = None,
+    value: Tensor | None = None,
+    gate_weight: Tensor | None = None,
+    gate_bias: Tensor | None = None,
+    value_weight: Tensor | None = None,
+    value_bias: Tensor | None = None,
 ) -> Tensor:
-    if x is None:
-        assert gate is not None
-        assert value is not None
-        x = torch.cat((gate, value), -1)
+    """One tensor with gate and value, of whatever a variant has."""
+    if gate is not None and value is not None:
+        return torch.cat((gate, value), -1)
+    assert x is not None
+    if gate_weight is None or value_weight is None:
+        return x
+    bias = None
+    if gate_bias is not None and value_bias is not None:
+        bias = torch.cat((gate_bias, value_bias))
+    return functional.linear(x, torch.cat((gate_weight, value_weight)), bias)
+
+
+def _gate_by_npu(**given: Tensor) -> Tensor:
+    x = _side_by_side(**given)
+    result: Tensor = torch.ops.npu.npu_swiglu(x, -1)
+    return result
+
+
+def _halves_by_npu(x: Tensor) -> Tensor:
     result: Tensor = torch.ops.npu.npu_swiglu(x, -1)
     return result
 
@@ -87,14 +127,16 @@ def _by_npu(
 class SwiGluOnAscend(_SwiGlu):
     """``silu(gate) * value``, both halves of one tensor, becomes one call of ``npu_swiglu``.
 
-    The vendor's page has the same formula. Gate and value of two layers would have to be joined
-    first, which moves more bytes than the kernel saves: such calls are left.
+    The vendor's page has the same formula. Of two layers the weights are joined, so that one
+    product gives both halves. Gate and value that come from elsewhere would have to be joined in
+    each run, which moves more bytes than the kernel saves: such calls are left.
     """
 
     name = "swiglu-npu"
     summary = "Use npu_swiglu"
     kernels = ("npu::npu_swiglu",)
-    replace = staticmethod(_by_npu)
+    replace = staticmethod(_gate_by_npu)
+    in_class = staticmethod(_halves_by_npu)
     operators = (
         VendorOperator(
             "npu::npu_swiglu", "(Tensor self, int dim=-1) -> Tensor", npu_swiglu, "torch_npu"
@@ -117,13 +159,8 @@ def fused_swiglu_forward(x: Tensor) -> Tensor:
     return (torch.nn.functional.silu(gate) * value).to(x.dtype)
 
 
-def _by_musa(
-    x: Tensor | None = None, gate: Tensor | None = None, value: Tensor | None = None
-) -> Tensor:
-    if x is None:
-        assert gate is not None
-        assert value is not None
-        x = torch.cat((gate, value), -1)
+def _by_musa(**given: Tensor) -> Tensor:
+    x = _side_by_side(**given)
     result: Tensor = torch.ops.aten._fused_swiglu_forward(x)
     return result
 

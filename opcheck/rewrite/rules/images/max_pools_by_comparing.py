@@ -52,7 +52,7 @@ def _pooled(
     windows = list(zip(*full, strict=True))
     sizes = self.shape[self.dim() - count :]
     out = [_windows(size, w, ceil) for size, w in zip(sizes, windows, strict=True)]
-    pads = []
+    pads: list[int] = []
     for size, number, (kernel, stride, padding, dilation) in zip(sizes, out, windows, strict=True):
         reach = (number - 1) * stride + dilation * (kernel - 1) + 1
         pads = [padding, max(0, reach - size - padding), *pads]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.base import Arguments, Rule, broadcast
+from opcheck.rewrite.base import SOURCES, Arguments, Rule, broadcast
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import ANY, Draw
 
@@ -39,6 +39,16 @@ def all_of_dims(
     return _as_given(self, ~zeros)
 
 
+def is_all_true(self: Tensor) -> Tensor:
+    """Call all, which is older."""
+    return self.all()
+
+
+def is_any_true(self: Tensor) -> Tensor:
+    """Call any, which is older."""
+    return self.any()
+
+
 class AllByAny(Rule):
     """All are true where none is zero."""
 
@@ -52,6 +62,29 @@ class AllByAny(Rule):
     def example(self, op: str, draw: Draw) -> Arguments:
         """Any dtype."""
         return (draw.tensor(dtypes=ANY),), {}
+
+
+class IsAllTrueByAll(Rule):
+    """``all``, as PyTorch writes it; releases before 2.0 have that alone."""
+
+    name = "is-all-true-by-all"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::_is_all_true",)
+    summary = "Call all"
+    references = (f"{SOURCES}/aten/src/ATen/native/ReduceOps.cpp",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(is_all_true)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Truth values."""
+        return (draw.tensor(dtypes=(torch.bool,)),), {}
+
+
+class IsAnyTrueByAny(IsAllTrueByAll):
+    """``any``, as PyTorch writes it; releases before 2.0 have that alone."""
+
+    name = "is-any-true-by-any"
+    replaces = ("aten::_is_any_true",)
+    summary = "Call any"
+    replace = staticmethod(is_any_true)
 
 
 class AllOfDimByAny(Rule):

@@ -144,7 +144,7 @@ class LeftShiftByMultiplying(GcdByEuclid):
     name = "left-shift-by-multiplying"
     label = Label.EXACT
     gives_up = ""
-    replaces = ("aten::bitwise_left_shift.Tensor",)
+    replaces: ClassVar[tuple[str, ...]] = ("aten::bitwise_left_shift.Tensor",)
     summary = "Multiply by a power of 2"
     spellings: ClassVar[tuple[str, ...]] = (
         "torch.bitwise_left_shift", "Tensor.bitwise_left_shift"
@@ -221,7 +221,7 @@ class RemainderByDividing(LeftShiftByMultiplying):
     """
 
     name = "remainder-by-dividing"
-    replaces = ("aten::remainder.Scalar", "aten::remainder.Tensor")
+    replaces: ClassVar[tuple[str, ...]] = ("aten::remainder.Scalar", "aten::remainder.Tensor")
     summary = "Divide, round down, and take the product away"
     spellings = ("torch.remainder", "Tensor.remainder")
     references = (REFERENCES,)

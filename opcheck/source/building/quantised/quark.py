@@ -1,4 +1,4 @@
-"""Quark: weights of eight-bit floats with one scale, as AMD Quark 0.13 has them.
+"""Quark: weights of eight-bit floats with one scale, or of integers, as AMD Quark 0.13 has them.
 
 ``_map_to_quark``, quark/torch/export/api.py line 1215, and ``QParamsLinear``, export/nn/modules/
 qparamslinear.py line 57, which transformers 5.23 has it put in (quantizers/quantizer_quark.py line
@@ -16,10 +16,22 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from opcheck.source.building.quantised.experts import STAY
-from opcheck.source.building.quantised.method import Method, Section, names_of, settings_of
+from opcheck.source.building.quantised.method import (
+    Method,
+    Section,
+    features,
+    names_of,
+    settings_of,
+)
+from opcheck.source.building.quantised.quark_integers import (
+    Integers,
+    QuarkIntegerLinear,
+    integers_of,
+)
 
 _FLOAT8, _MOST = torch.float8_e4m3fn, 448
 _KIND, _SCHEME = "fp8_e4m3", "per_tensor"
+_REORDER = "reorder"
 _PARTS = ("weight", "input_tensors", "output_tensors", "bias")
 _OTHERS = ("algo_config", "softmax_quant_spec", "layer_type_quant_config")
 _BY_NAME = ("layer_quant_config", "kv_cache_quant_config")
@@ -57,17 +69,17 @@ class Quark(Method):
 
     def __init__(self, section: Section) -> None:
         super().__init__(section)
-        self._parts: dict[nn.Module, Parts] = {}
+        self._parts: dict[nn.Module, Parts | Integers] = {}
 
     def models(self, model: nn.Module) -> bool:
-        """Floats of eight bits with one scale, which is known before."""
+        """Floats of eight bits with one scale, which is known before, or weights of integers."""
         if any(self.setting(name) for name in _OTHERS):
             return False
         found = list(self._settings(model))
         self._parts = {module: parts for module, parts in found if parts is not None and any(parts)}
         return all(parts is not None for _, parts in found)
 
-    def _settings(self, model: nn.Module) -> Iterator[tuple[nn.Module, Parts | None]]:
+    def _settings(self, model: nn.Module) -> Iterator[tuple[nn.Module, Parts | Integers | None]]:
         """Each linear layer with what is rounded; None where in another way than is known here."""
         excluded = names_of("exclude", self.setting("exclude"))
         by_name = [settings_of(name, self.setting(name)) for name in _BY_NAME]
@@ -78,7 +90,16 @@ class Quark(Method):
             own = self._usual() if named is None else named
             if any(fnmatch(path, pattern) for pattern in excluded):
                 own = {} if cache is None else {"output_tensors": cache.get("output_tensors")}
-            yield module, _parts_of(own)
+            yield module, _parts_of(own) or self._integers(module, own)
+
+    def _integers(self, module: nn.Module, own: Mapping[str, Any]) -> Integers | None:
+        """Weights of integers alone; None where there are none, or others."""
+        if any(own.get(name) for name in _PARTS[1:]):
+            return None
+        export = self.setting("export")
+        packed = export.get("pack_method") if isinstance(export, Mapping) else None
+        found = integers_of(own.get("weight"), reorder=(packed or _REORDER) == _REORDER)
+        return found if found is not None and found.takes(*features(module)) else None
 
     def _usual(self) -> Mapping[str, Any]:
         """The settings of layers that no pattern names."""
@@ -96,7 +117,10 @@ class Quark(Method):
 
     def layer(self, linear: nn.Module, rows: int, columns: int) -> nn.Module:
         """The library's layer."""
-        weight, inputs, outputs = self._parts[linear]
+        own = self._parts[linear]
+        if isinstance(own, Integers):
+            return QuarkIntegerLinear(rows, columns, linear.bias, own)
+        weight, inputs, outputs = own
         return QuarkLinear(
             rows, columns, linear.bias, weight=weight, inputs=inputs, outputs=outputs
         )

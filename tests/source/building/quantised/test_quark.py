@@ -93,17 +93,80 @@ def test_names_have_settings_of_their_own() -> None:
     assert held(net.k_proj)["weight"] == ("float32", (64, 96))
 
 
-INT4 = {**FP8, "dtype": "int4", "qscheme": "per_group", "group_size": 32, "ch_axis": -1}
+INT4 = {
+    **FP8, "dtype": "int4", "qscheme": "per_group", "group_size": 32, "ch_axis": -1,
+    "observer_cls": "PerGroupMinMaxObserver",
+}  # fmt: skip
+UINT4 = {**INT4, "dtype": "uint4", "symmetric": False, "ch_axis": 1}
+ROWS = {
+    **INT4, "qscheme": "per_channel", "ch_axis": 0, "group_size": None,
+    "observer_cls": "PerChannelMinMaxObserver",
+}  # fmt: skip
+INT8 = {**ROWS, "dtype": "int8"}
+INT8_GROUPS = {**INT4, "dtype": "int8"}
+OF_FOUR = {
+    "weight": ("int32", (64, 12)), "weight_quantizer.scale": ("float32", (2, 96)),
+    "weight_quantizer.zero_point": ("int32", (2, 12)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [
+        (INT4, OF_FOUR), (UINT4, OF_FOUR),
+        (ROWS, {"weight": ("int32", (96, 8)), "weight_quantizer.scale": ("float32", (96,)),
+                "weight_quantizer.zero_point": ("int32", (12,))}),
+        (INT8, {"weight": ("int8", (96, 64)), "weight_quantizer.scale": ("float32", (96,)),
+                "weight_quantizer.zero_point": ("int8", (96,))}),
+        (INT8_GROUPS, {"weight": ("int8", (64, 96)), "weight_quantizer.scale": ("float32", (2, 96)),
+                       "weight_quantizer.zero_point": ("int8", (2, 96))}),
+    ],
+)  # fmt: skip
+def test_a_layer_of_integers_holds_what_is_saved(
+    weight: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    layer = packed(section({**WEIGHTS, "weight": weight})).up
+    assert held(layer) == {**expected, "bias": ("float32", (96,))}
+    made = layer(torch.zeros(2, 3, 64, dtype=torch.bfloat16))
+    assert (tuple(made.shape), made.dtype) == ((2, 3, 96), torch.bfloat16)
+
+
+@pytest.mark.slow
+@pytest.mark.library
+@pytest.mark.parametrize("weight", [INT4, UINT4, ROWS, INT8, INT8_GROUPS])
+@pytest.mark.parametrize("order", ["reorder", "order"])
+def test_layers_of_integers_hold_and_give_what_the_librarys_own_do(
+    weight: dict[str, Any], order: str
+) -> None:
+    api = pytest.importorskip("quark.torch.export.api")
+    config = pytest.importorskip("quark.torch.quantization.config.config")
+    own = section({**WEIGHTS, "weight": weight}, export={"pack_method": order})
+    theirs = Net().to(torch.bfloat16)
+    given = config.QConfig.from_dict(own)
+    api._map_to_quark(theirs, given, pack_method=order, custom_mode="quark")
+    layer: Any = packed(own).up
+    assert held(layer) == held(theirs.up)
+    for value in layer.state_dict().values():
+        small = torch.rand(value.shape)
+        value.copy_(small if value.is_floating_point() else (small * 2**30).to(value.dtype))
+    theirs.up.load_state_dict(layer.state_dict())
+    x = torch.randn(3, 64, dtype=torch.bfloat16)
+    with torch.no_grad():
+        assert layer(x).equal(theirs.up(x))
 
 
 @pytest.mark.parametrize(
     "config",
     [
-        section({**WEIGHTS, "weight": INT4}),
+        section({**WEIGHTS, "weight": {**INT4, "group_size": 48}}),
+        section({**WEIGHTS, "weight": {**INT4, "is_dynamic": True}}),
+        section({**WEIGHTS, "weight": {**INT4, "scale_format": "e8m0"}}),
+        section({**WEIGHTS, "weight": {**INT4, "dtype": "fp4"}}),
+        section({**BOTH, "weight": INT4}),
         section({**BOTH, "input_tensors": {**FP8, "is_dynamic": True}}),
         section({**BOTH, "bias": FP8}),
         section(BOTH, algo_config=[{"name": "rotation"}]),
-        section(BOTH, layer_quant_config={"up": {**WEIGHTS, "weight": INT4}}),
+        section(BOTH, layer_quant_config={"up": {**WEIGHTS, "weight": {**INT4, "ch_axis": 0}}}),
     ],
 )
 def test_other_settings_stay_a_gap(config: dict[str, Any]) -> None:

@@ -1,0 +1,121 @@
+"""Blocked pairs really fixed: a shim is written, and the model is run with it on the device.
+
+``python -m benchmarks.demand.proofs FOLDER COUNT`` adds a file for each of so many models that are
+blocked on one of ``TARGETS`` and has none. The device is emulated: it refuses what the target does
+not run, and computes on the host, so results and gradients are compared with the unchanged model's.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.demand.models import Entry, entries
+from benchmarks.demand.plans import Pair
+from benchmarks.demand.traces import slug
+from benchmarks.zoo_fixes import outcome
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix.values import FixKind, FixRequest
+from opcheck.errors import OpcheckError
+from opcheck.lang.speech import tell
+from opcheck.model.plan import Compared, Label
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Verdict
+
+TARGETS = (
+    "ascend-310b@26.1.0", "ascend-310b@5.0.0", "ascend-910b@26.1.0", "ascend-950@26.1.0",
+    "cambricon-mlu370@r2.4_develop", "moorethreads-s4000@1.0.0",
+)  # fmt: skip
+"""Devices that can be emulated: those whose kernels stand at PrivateUse1."""
+
+
+_BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """What became of one pair that was blocked."""
+
+    target: str
+    whole: bool
+    """Whether nothing leaves the device any more, and the results are what the labels allow."""
+    allowed: str
+    """The least close label that was followed."""
+    forward: tuple[float | None, float | None] | None = None
+    """How far results are off at the most, and how far they may be; None for any distance."""
+    backward: tuple[float | None, float | None] | None = None
+    """The same of gradients."""
+    why: str = ""
+    """What is in the way, in one sentence."""
+
+
+def proved(entry: Entry, target: str) -> Proved:
+    """Follow every suggestion that there is in a shim, and run the model with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        scan = ScanRequest(entry.spec, (TargetSpec.parse(target),))
+        request = FixRequest(
+            scan, FixKind.SHIM, str(Path(folder) / "shim.py"), allow=Label.APPROXIMATE
+        )
+        try:
+            found = outcome(entry.name, fix_answer.fix(request))
+        except OpcheckError as error:
+            return Proved(target, whole=False, allowed="", why=tell(error.message).splitlines()[0])
+    return Proved(
+        target, found.whole, found.allowed, _figure(found.forward), _figure(found.backward),
+        "; ".join(tell(why).splitlines()[0] for why in found.why[:1]),
+    )  # fmt: skip
+
+
+def _figure(found: Compared | None) -> tuple[float | None, float | None] | None:
+    return None if found is None else (found.difference, found.allowed)
+
+
+def path(folder: Path, entry: Entry, target: str) -> Path:
+    """The file of a pair."""
+    return folder / "proofs" / target / f"{slug(entry)}.json"
+
+
+def made(folder: Path, count: int, found: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
+    """Prove what is missing, of so many models, target after target; a line for each."""
+    named = {entry.name: entry for entry in entries(folder)}
+    left = list(found)[:count]
+    for name in left:
+        blocked = {p.target.partition("+")[0] for p in found[name] if is_blocked(p)}
+        for target in TARGETS:
+            place = path(folder, named[name], target)
+            if target not in blocked or place.exists():
+                continue
+            begun = time.monotonic()
+            result = proved(named[name], target)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(json.dumps(asdict(result)), "utf-8")
+            yield f"{target} {name} {time.monotonic() - begun:.1f} s {result.whole} {result.why}"
+
+
+def is_blocked(pair: Pair) -> bool:
+    """Whether something on it is unsupported or unknown."""
+    return any(Verdict(met.verdict) in _BLOCKS for met in pair.met)
+
+
+def stored(folder: Path) -> Mapping[str, tuple[Proved, ...]]:
+    """Model and mode -> what was proved of it."""
+    named = {slug(entry): entry.name for entry in entries(folder)}
+    proofs: dict[str, list[Proved]] = {}
+    for file in sorted((folder / "proofs").glob("*/*.json")):
+        if file.stem in named:
+            proofs.setdefault(named[file.stem], []).append(
+                Proved(**json.loads(file.read_text("utf-8")))
+            )
+    return {name: tuple(each) for name, each in proofs.items()}
+
+
+if __name__ == "__main__":
+    from benchmarks.demand.__main__ import stored as planned
+
+    place, number = sys.argv[1:]
+    for line in made(Path(place), int(number), planned(Path(place))):
+        print(line, file=sys.stderr, flush=True)
