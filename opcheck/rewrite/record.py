@@ -58,7 +58,7 @@ class Recorder:
 
     @contextmanager
     def registered(self) -> Iterator[None]:
-        """Leave the device's kernels registered between recordings in the block, a third faster."""
+        """Leave the device's kernels registered between recordings in the block, which then take less time."""
         kernels = Kernels()
         with kernels.kept():
             self._kernels = kernels
