@@ -90,7 +90,7 @@ def test_what_cannot_be_run_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="unknown target"):
         opcheck.run("nowhere.py", target="nobody")
     with pytest.raises(UsageError, match="not a target"):
-        opcheck.run("nowhere.py", target="Not A Target")
+        opcheck.run("nowhere.py", target="not a target?")
     with pytest.raises(UsageError, match="not one of none, fake: 'real'"):
         opcheck.run("nowhere.py", data="real")
     with pytest.raises(UsageError, match="not a number above zero: 0"):

@@ -58,7 +58,7 @@ class Recorder:
 
     @contextmanager
     def registered(self) -> Iterator[None]:
-        """Leave the device's kernels registered between recordings in the block, a third faster."""
+        """Leave the kernels registered between recordings in the block, which is faster."""
         kernels = Kernels()
         with kernels.kept():
             self._kernels = kernels

@@ -160,7 +160,7 @@ def test_another_thread_may_use_the_device_but_not_open_one() -> None:
     [
         ("", UsageError), ("ascend", UsageError), ("ascend-910z", UsageError),
         ("ascend-910b@", UsageError), ("ascend-910b@0.0.1", UsageError),
-        ("ascend-910b+torch0.1", UsageError), ("Ascend 910B", UsageError), ("../x", UsageError),
+        ("ascend-910b+torch0.1", UsageError), ("Ascend 910Z", UsageError), ("../x", UsageError),
         ("nobody-x1", UsageError),
     ],
 )  # fmt: skip

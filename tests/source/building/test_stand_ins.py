@@ -267,6 +267,7 @@ PACK = {
     "gptqmodel",
     "mlx_quantization_metal_kernels",
     "mslk",
+    "nunchaku_lite",
     "quantization_eetq",
     "quanto",
     "quark",
