@@ -8,12 +8,15 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from opcheck.app.main import run
+from opcheck.db.store import Database
 from opcheck.lang import speech
 from opcheck.lang.catalogue import Catalogue, Entry, read_po
 from opcheck.lang.sentence import Sentence, place_names
@@ -253,7 +256,23 @@ def outside(text: str) -> Iterator[str]:
 
 def prose(text: str) -> list[str]:
     """The lines with words that are no message."""
-    return [line for line in outside(text) if PROSE.search(line) and not CODE.search(line)]
+    found = (line for line in outside(text) if PROSE.search(line) and not CODE.search(line))
+    return [line for line in found if not _names_alone(line)]
+
+
+def _names_alone(line: str) -> bool:
+    """Whether a line is a part of a list of what users call vendors and chips."""
+    words = line.rpartition(": ")[2].removesuffix(",").split(", ")
+    return {*words} <= _other_names()
+
+
+@cache
+def _other_names() -> frozenset[str]:
+    names = Database.open().called
+    called = map(names.called, names.vendors)
+    return frozenset(
+        word for one in called for word in (*one.also, *chain.from_iterable(one.chips.values()))
+    )
 
 
 def test_prose_is_seen() -> None:
