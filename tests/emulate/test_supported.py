@@ -40,4 +40,4 @@ def test_every_target_of_privateuse1_may_be() -> None:
         except EmulationError:
             refused.add(target.device_type)
     assert {"npu", "mlu", "musa"}.isdisjoint(refused)
-    assert refused <= {"cuda", "xpu", "mps", "xla"}
+    assert refused <= {"cuda", "xpu", "mps", "xla", "hpu"}
