@@ -87,6 +87,8 @@ def _far(
 
     if rule.label is Label.APPROXIMATE:  # nothing is promised of single numbers
         return []
+    allowed = rule.valid(Call(func, tuple(filled(drawn, given)), named))
+    given = [value for value in allowed.args if isinstance(value, Tensor)]
     try:
         wanted = original(*given)
     except (RuntimeError, NotImplementedError):  # no kernel of this dtype on the host
