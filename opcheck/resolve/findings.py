@@ -315,7 +315,7 @@ def best_first(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
     return tuple(sorted(targets, key=_rank))
 
 
-def _rank(target: TargetReport) -> tuple[int, float, int, int, int, str]:
+def _rank(target: TargetReport) -> tuple[int, float, int, int, int, list[str]]:
     summary = target.summary
     return (
         _OUTCOMES.index(summary.runs),
@@ -323,5 +323,5 @@ def _rank(target: TargetReport) -> tuple[int, float, int, int, int, str]:
         summary.calls.get(Verdict.FALLBACK, 0),
         summary.fallback_bytes,
         summary.islands,
-        target.target,
+        target.target.split("@"),  # a10 before a100
     )

@@ -204,7 +204,7 @@ def ranked(choices: Iterable[Choice]) -> tuple[Choice, ...]:
     found: list[Choice] = []
     above: Choice | None = None
     """The last one of the place before."""
-    for choice in sorted(choices, key=lambda one: (standing(one), one.target)):
+    for choice in sorted(choices, key=lambda one: (standing(one), one.target.split("@"))):
         if found and standing(choice) != standing(found[-1]):
             above = found[-1]
         same = bool(found) and above is not found[-1]
