@@ -1,6 +1,6 @@
 """Rules tried as users try their own: a wrong one is told by its smallest call."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -38,3 +38,39 @@ def test_a_wrong_rule_is_told_by_its_smallest_call_and_the_values_of_it() -> Non
     values = call.rpartition(" strides ")[2]
     assert values.count("-") == 1
     assert found == next(iter(checked([FloorByTrunc()])))
+
+
+class Halved(torch.autograd.Function):
+    """A square with half of its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return torch.square(x)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        found: Tensor = gradients[0] * x
+        return found
+
+
+def square(self: Tensor) -> Tensor:
+    found: Tensor = Halved.apply(self)  # type: ignore[no-untyped-call]
+    return found
+
+
+class SquareWithHalfOfItsGradient(FloorByTrunc):
+    """Right but for training."""
+
+    name = "square-halved"
+    replaces = ("aten::square",)
+    summary = "Square"
+    replace = square
+
+
+@pytest.mark.slow
+def test_a_rule_whose_gradients_are_wrong_is_told_so() -> None:
+    (found,) = checked([SquareWithHalfOfItsGradient()])
+    assert not found.holds
+    assert "gradients are off by " in found.first

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from opcheck.commands.fix.better import operators_path, why_not
 from opcheck.model.report import Finding
 from opcheck.model.verdict import Verdict
+from tests.lang.told import in_chinese
 from tests.views.betters import BETTERS
 from tests.views.samples import STANDARD
 
@@ -44,3 +45,7 @@ def test_what_leaves_the_device_is_none_and_the_finding_says_why() -> None:
 
 def test_operators_go_beside_the_program() -> None:
     assert operators_path(Path("out/net.pt2")) == Path("out/net_operators.py")
+
+
+def test_what_goes_on_meanwhile_is_told_in_chinese() -> None:
+    assert in_chinese(["fusing calls of the exported program"]) == ["正在融合导出程序中的调用"]
