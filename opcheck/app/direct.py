@@ -12,7 +12,6 @@ from typer.core import TyperCommand, TyperGroup
 from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.app.language import TranslatedHelp, with_language
 from opcheck.app.output import Output
-from opcheck.app.target_names import settle
 
 
 class _Direct:
@@ -39,6 +38,8 @@ class DirectCommand(TranslatedHelp, TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, on the targets that were meant."""
+        from opcheck.app.target_names import settle  # help does without
+
         settle(ctx.params)
         return super().invoke(ctx)
 
