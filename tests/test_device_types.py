@@ -46,7 +46,9 @@ def _by_process(*device_types: str) -> list[list[str]]:
     return [[work.device_type for work in process] for process in found]
 
 
-def test_a_process_is_named_after_one_vendor_and_half_of_the_types_are_traced_in_the_first() -> None:
+def test_a_process_is_named_after_one_vendor_and_half_of_the_types_are_traced_in_the_first() -> (
+    None
+):
     assert _by_process("cuda", "npu", "mlu", "xla", "npu") == [["npu", "cuda"], ["mlu", "xla"]]
     assert _by_process("npu", "mlu", "musa", "cuda", "xla", "mps") == [
         ["npu", "cuda", "xla"],

@@ -15,7 +15,13 @@ import typer
 
 from opcheck.app.commands import Program, program
 from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
-from opcheck.app.guide import write_examples, write_exit_codes
+from opcheck.app.guide import (
+    EXAMPLES,
+    FIRST,
+    write_examples,
+    write_exit_codes,
+    write_start,
+)
 from opcheck.app.language import (
     WHICH_SHELL,
     Lang,
@@ -24,6 +30,7 @@ from opcheck.app.language import (
     translated_refusal,
 )
 from opcheck.app.output import Output
+from opcheck.app.short_help import MORE, is_full
 from opcheck.errors import (
     ExitCode,
     OpcheckError,
@@ -104,9 +111,13 @@ class _Program(Program):
     """Ends its help with what a newcomer copies first."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write examples and exit codes."""
-        write_examples(formatter)
-        write_exit_codes(formatter)
+        """Write a few examples and where to begin, or in the full help all of them and codes."""
+        full = is_full(ctx)
+        write_examples(formatter, EXAMPLES if full else FIRST)
+        if full:
+            write_exit_codes(formatter)
+        else:
+            write_start(formatter)
 
 
 def application() -> Any:
@@ -137,11 +148,17 @@ def _opcheck(
     lang: Lang = None,
     install_completion: Annotated[
         bool,
-        typer.Option("--install-completion", help="Have a shell complete what is typed."),
+        typer.Option(
+            "--install-completion",
+            help="Have a shell complete what is typed.",
+            rich_help_panel=MORE,
+        ),
     ] = False,
     show_completion: Annotated[
         bool,
-        typer.Option("--show-completion", help="Print the script that this takes."),
+        typer.Option(
+            "--show-completion", help="Print the script that this takes.", rich_help_panel=MORE
+        ),
     ] = False,
     shell: Annotated[
         str | None,
@@ -150,6 +167,7 @@ def _opcheck(
             metavar="SHELL",
             help=WHICH_SHELL.format(list=", ".join(SCRIPTS)),
             show_default="the one that this runs in",
+            rich_help_panel=MORE,
         ),
     ] = None,
 ) -> None:

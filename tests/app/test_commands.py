@@ -265,9 +265,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == (f"opcheck {__version__}\n", "")
 
 
-@pytest.mark.parametrize("line", ["--help", "-h", *(f"{line} --help" for line in LINES)])
-def test_help(line: str) -> None:
-    result = outcome(line.split())
+@pytest.mark.parametrize("ending", ["--help", "-h", "--help-all"])
+@pytest.mark.parametrize("line", ["", *LINES])
+def test_help(line: str, ending: str) -> None:
+    result = outcome([*line.split(), ending])
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("Usage: ")
 
@@ -283,7 +284,7 @@ OPTIONS = {
 def test_help_lists_every_option_and_source_kind(command: str) -> None:
     from opcheck.source.load import kinds
 
-    text = outcome([command, "--help"]).stdout
+    text = outcome([command, "--help-all"]).stdout
     flat = " ".join(text.split())
     for option in OPTIONS[command].split():
         assert f" {option} " in f" {flat} "

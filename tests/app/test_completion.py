@@ -90,7 +90,7 @@ def test_every_command_and_option_is_offered() -> None:
             walk(found, (*words, name))
         options = [o for p in command.params for o in p.opts if o.startswith("--")]  # type: ignore[attr-defined]  # of the copy of click in typer
         everywhere = ["--lang"] if words else []
-        assert offered(*words, "--") == [*options, *everywhere, "--help"]
+        assert offered(*words, "--") == [*options, *everywhere, "--help-all", "--help"]
 
     walk(PROGRAM, ())
 
