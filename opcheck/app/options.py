@@ -45,6 +45,9 @@ class Detail(Struct, frozen=True):
 
 def target(text: str) -> TargetSpec:
     """Read a target from the command line."""
+    if "," in text:
+        each = " ".join(f"-t {name.strip()}" for name in text.split(",") if name.strip())
+        raise typer.BadParameter(Sentence("one target each time: {text}", text=each))
     try:
         return TargetSpec.parse(text)
     except ValueError as error:
