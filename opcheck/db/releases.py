@@ -9,7 +9,7 @@ from opcheck.db.by_hand.target_names import ToolkitNames, VendorNames
 from opcheck.db.vendor import Vendor
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, chained, from_data
 from opcheck.model.target import TargetSpec
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[.-]?(?:rc|post|alpha|beta)\d+(?:\.\d+)*)?", re.IGNORECASE)
@@ -44,6 +44,8 @@ def release_named(vendor: Vendor, chip: str, spec: TargetSpec) -> tuple[str, str
         )
     release = completed(spec.sdk, releases) if spec.sdk else releases[-1]
     if release not in releases:
+        if release in vendor.files:
+            raise _other_releases(vendor, chip, spec, releases)
         known = ", ".join(reversed(releases))
         raise UsageError(
             Sentence("unknown release {text} of {target}", text=repr(release), target=spec.name),
@@ -59,6 +61,16 @@ def release_named(vendor: Vendor, chip: str, spec: TargetSpec) -> tuple[str, str
             Sentence("it serves: {list}", list=", ".join(reversed(vendor.listed(release)))),
         )  # fmt: skip
     return release, torch
+
+
+def _other_releases(
+    vendor: Vendor, chip: str, spec: TargetSpec, releases: Sequence[str]
+) -> UsageError:
+    """That a release of the vendor is none of a chip, and why, where the database says so."""
+    message = Sentence("{target} has no release {text}", target=spec.name, text=repr(spec.sdk))
+    if why := str(vendor.chips[chip].get("note", "")):
+        message = chained((message, from_data(why)), ": ")
+    return UsageError(message, Sentence("known: {text}", text=", ".join(reversed(releases))))
 
 
 class Paired(Struct, frozen=True):

@@ -24,6 +24,12 @@ UNDERSTOOD = (
     ("4090", "nvidia-rtx4090"),
     ("A10 24GB", "nvidia-a10"),
     ("Tesla V100", "nvidia-v100"),
+    ("Tesla P100", "nvidia-p100"),
+    ("Jetson Xavier NX", "nvidia-xavier"),
+    ("jetson-xavier", "nvidia-xavier"),
+    ("RTX 5090", "nvidia-rtx5090"),
+    ("5090D", "nvidia-rtx5090"),
+    ("GB200", "nvidia-b200"),
     ("RTX A4000 16GB", "nvidia-a4000"),
     ("Tesla T4", "nvidia-t4"),
     ("Jetson Orin Nano", "nvidia-orin"),
@@ -79,7 +85,7 @@ ASKED = (
 REFUSED = (
     ("nvidia-h10", "did you mean nvidia-h100 or nvidia-a10 or nvidia-h20?"),
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
-    ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090?"),
+    ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090 or nvidia-rtx5090?"),
     ("沐曦", "the database has nothing of MetaX; opcheck targets lists what it has"),
     ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
 )
