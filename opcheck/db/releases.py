@@ -44,13 +44,7 @@ def release_named(vendor: Vendor, chip: str, spec: TargetSpec) -> tuple[str, str
         )
     release = completed(spec.sdk, releases) if spec.sdk else releases[-1]
     if release not in releases:
-        if release in vendor.files:
-            raise _other_releases(vendor, chip, spec, releases)
-        known = ", ".join(reversed(releases))
-        raise UsageError(
-            Sentence("unknown release {text} of {target}", text=repr(release), target=spec.name),
-            Sentence("known: {text}", text=known),
-        )
+        raise _unknown(vendor, chip, spec, release)
     torch = major_minor(spec.torch) if spec.torch else vendor.served(release)[-1]
     if torch not in vendor.listed(release):
         raise UsageError(
@@ -63,14 +57,14 @@ def release_named(vendor: Vendor, chip: str, spec: TargetSpec) -> tuple[str, str
     return release, torch
 
 
-def _other_releases(
-    vendor: Vendor, chip: str, spec: TargetSpec, releases: Sequence[str]
-) -> UsageError:
-    """That a release of the vendor is none of a chip, and why, where the database says so."""
-    message = Sentence("{target} has no release {text}", target=spec.name, text=repr(spec.sdk))
-    if why := str(vendor.chips[chip].get("note", "")):
+def _unknown(vendor: Vendor, chip: str, spec: TargetSpec, release: str) -> UsageError:
+    """That a release is none of a chip; why, where it is one of the vendor and the chip says so."""
+    message = Sentence("unknown release {text} of {target}", text=repr(release), target=spec.name)
+    why = str(vendor.chips[chip].get("note", ""))
+    if why and release in vendor.files:
         message = chained((message, from_data(why)), ": ")
-    return UsageError(message, Sentence("known: {text}", text=", ".join(reversed(releases))))
+    known = ", ".join(reversed(vendor.releases(chip)))
+    return UsageError(message, Sentence("known: {text}", text=known))
 
 
 class Paired(Struct, frozen=True):

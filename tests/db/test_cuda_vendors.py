@@ -408,7 +408,7 @@ def test_wheels_that_leave_a_chip_out_are_told(
 )
 def test_releases_that_a_chip_has_not_say_why(target: str, why: str, database: Database) -> None:
     name, _, release = target.partition("@")
-    with pytest.raises(UsageError, match=f"{name} has no release '{release}': .*{why}"):
+    with pytest.raises(UsageError, match=f"unknown release '{release}' of {name}: .*{why}"):
         database.resolve(TargetSpec.parse(target))
 
 
