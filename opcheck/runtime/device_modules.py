@@ -102,8 +102,10 @@ def _available(device_type: str, module: Any) -> bool:
 
 def _tpu_name() -> str:
     """``TPU v4``, as the environment of a TPU machine says."""
-    said = os.environ.get("TPU_ACCELERATOR_TYPE", "")  # v4-8, v5litepod-4
+    said = os.environ.get("TPU_ACCELERATOR_TYPE", "")  # v4-8, v5litepod-4, tpu7x-8
     generation = said.partition("-")[0].replace("v5litepod", "v5e")
+    if generation.startswith("tpu"):
+        return generation.replace("tpu", "TPU")
     return f"TPU {generation}" if generation else ""
 
 

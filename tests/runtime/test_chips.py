@@ -53,10 +53,15 @@ DATABASE = Database.open()
         ("ascend", "Ascend 910B", "910b"),
         ("ascend", "Ascend910X", ""),
         ("cambricon", "MLU370-X8", "mlu370"),
+        ("cambricon", "MLU580", "mlu580"),
         ("cambricon", "MLU290", ""),
         ("moorethreads", "MTT S4000", "s4000"),
+        ("moorethreads", "MTT S70", "s70"),
+        ("moorethreads", "MTT M1000", "m1000"),
         ("google", "TPU v5e", "tpu-v5e"),
-        ("google", "TPU v6e", ""),
+        ("google", "TPU v6e", "tpu-v6e"),
+        ("google", "TPU7x", "tpu-v7x"),
+        ("google", "TPU v3", ""),
     ],
 )
 def test_a_name_is_a_chip(vendor: str, name: str, chip: str) -> None:
