@@ -47,6 +47,8 @@ class Names:
     def meant(self, text: str) -> Sequence[Named]:
         """Every chip that a name may mean, the most used first; () where nothing is known."""
         wanted = compact(text)
+        if text not in self.vendors and (whole := self._called_for_all(wanted)):
+            return whole
         for vendor in [text] if text in self.vendors else self._vendors_called(wanted):
             return self._ordered((vendor, chip) for chip in self.vendors[vendor].chips)
         owners, rest = self._without_vendor(wanted)
@@ -56,6 +58,15 @@ class Names:
             if best := max(how.values(), default=0):
                 return self._ordered(named for named in how if how[named] == best)
         return ()
+
+    def _called_for_all(self, wanted: str) -> Sequence[Named]:
+        """The chip that stands for all of a vendor's, where a word for the vendor means it."""
+        return [
+            (name, chip)
+            for name, called in self._called.items()
+            for chip, words in called.chips.items()
+            if wanted in self._words and wanted in map(compact, words)
+        ]
 
     def called(self, vendor: str) -> VendorNames:
         """What users call a vendor, its chips and its releases."""

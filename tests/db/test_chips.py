@@ -48,7 +48,7 @@ def test_every_statement_is_cited(chip: Chip) -> None:
 def test_figures_are_in_their_units(chip: Chip) -> None:
     for each in chip.products:
         assert each.memory is None or 4e9 <= each.memory.value <= 1e12
-        assert each.bandwidth is None or 1e11 <= each.bandwidth.value <= 1e13
+        assert each.bandwidth is None or 5e10 <= each.bandwidth.value <= 1e13
         assert all(1e12 <= rate.value <= 1e16 for rate in (*each.matrix.values(),))
         assert all(1e12 <= rate.value <= 1e15 for rate in (*each.vector.values(),))
     assert all(1 < each.elements <= 256 for each in chip.multiples.values())

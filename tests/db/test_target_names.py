@@ -65,9 +65,13 @@ UNDERSTOOD = (
     ("intel-gaudi2", "habana-gaudi2"),
     ("Intel Gaudi 3", "habana-gaudi3"),
     ("英特尔 Gaudi2", "habana-gaudi2"),
-    ("M3", "apple-mps"),
-    ("M4 Max", "apple-mps"),
+    ("M3", "apple-m3"),
+    ("M3 Max", "apple-m3"),
+    ("M4 Max", "apple-m4"),
+    ("MacBook M5", "apple-m5"),
     ("metal", "apple-mps"),
+    ("Apple Silicon", "apple-mps"),
+    ("mac", "apple-mps"),
 )
 ASKED = (
     (
