@@ -39,6 +39,8 @@ class Names:
         Raises:
             UsageError: none that is known, or several.
         """
+        if refused := self._refused(text):
+            raise refused
         found = self.meant(text)
         if len(found) == 1:
             return found[0]
@@ -131,6 +133,22 @@ class Names:
             return named[0], place, named[1]
 
         return sorted(found, key=key)
+
+    def _refused(self, text: str) -> UsageError | None:
+        """What to say of a chip that a vendor's plugin raises on; None for any other name."""
+        owners, wanted = self._without_vendor(compact(text))
+        for vendor in owners:
+            for chip in self._called[vendor].refused:
+                if wanted in map(compact, chip.words):
+                    near = " or ".join(target_name(vendor, other) for other in chip.near)
+                    return UsageError(
+                        Sentence(
+                            "{name} has no target: {package} refuses it ({error})",
+                            name=chip.name, package=chip.package, error=chip.error,
+                        ),
+                        Sentence("did you mean {text}?", text=near),
+                    )  # fmt: skip
+        return None
 
     def _several(self, text: str, found: Sequence[Named]) -> UsageError:
         names = [target_name(*named) for named in found]

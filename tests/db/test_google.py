@@ -281,7 +281,7 @@ def test_an_unpublished_release_says_so(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chip", "first"), [("v4", "r1.13"), ("v5e", "r2.2"), ("v6e", "r2.5"), ("v7x", "r2.9")]
+    ("chip", "first"), [("v4", "r1.13"), ("v5e", "r2.2"), ("v5p", "r2.2"), ("v6e", "r2.5"), ("v7x", "r2.9")]
 )
 def test_chips_are_known_from_the_release_that_counts_them(
     database: Database, chip: str, first: str
@@ -292,7 +292,7 @@ def test_chips_are_known_from_the_release_that_counts_them(
 
 def test_nothing_that_is_listed_holds_for_one_generation_alone(database: Database) -> None:
     """torch_xla hands graphs to a compiler, which no list of it tells apart by generation."""
-    found = [matrix(database, f"google-tpu-{chip}") for chip in ("v4", "v5e", "v6e", "v7x")]
+    found = [matrix(database, f"google-tpu-{chip}") for chip in ("v4", "v5e", "v5p", "v6e", "v7x")]
     assert all(each.entries == found[0].entries for each in found)
     assert all(each.conditions == found[0].conditions for each in found)
 

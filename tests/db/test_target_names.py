@@ -9,6 +9,7 @@ from opcheck.db.selection import meaning, names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec, target_name
+from tests.lang.told import in_chinese
 
 UNDERSTOOD = (
     ("h100", "nvidia-h100"),
@@ -54,6 +55,7 @@ UNDERSTOOD = (
     ("摩尔线程 M1000", "moorethreads-m1000"),
     ("MTT AIBOOK", "moorethreads-m1000"),
     ("v5e", "google-tpu-v5e"),
+    ("v5p", "google-tpu-v5p"),
     ("v6e", "google-tpu-v6e"),
     ("Trillium", "google-tpu-v6e"),
     ("Ironwood", "google-tpu-v7x"),
@@ -150,6 +152,26 @@ def test_what_is_no_chips_name_is_refused_with_the_nearest(
     with pytest.raises(UsageError, match="unknown target") as caught:
         database.resolve(TargetSpec.parse(typed))
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("typed", ["310", "ascend-310", "Ascend310", "昇腾 310", "Atlas 200 DK"])
+def test_a_chip_that_its_plugin_refuses_is_told(database: Database, typed: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        database.resolve(TargetSpec.parse(typed))
+    assert str(caught.value.message) == (
+        "Ascend 310 has no target: torch_npu refuses it (Unsupported soc version: Ascend310)"
+    )
+    assert caught.value.hint == "did you mean ascend-310p or ascend-310b?"
+    assert in_chinese([caught.value.message]) == [
+        "Ascend 310 没有对应的目标：torch_npu 拒绝该芯片（Unsupported soc version: Ascend310）"
+    ]
+
+
+def test_refused_chips_are_near_ones_of_their_vendor(database: Database) -> None:
+    for name, vendor in database.vendors.items():
+        for chip in database.called.called(name).refused:
+            assert set(chip.near) <= set(vendor.chips)
+            assert not {compact(word) for word in chip.words} & set(map(compact, vendor.chips))
 
 
 @pytest.mark.parametrize(("typed", "target", "others"), PAIRED)

@@ -62,6 +62,7 @@ DATABASE = Database.open()
         ("apple", "Apple M1", "m1"),
         ("apple", "Apple M9", ""),
         ("google", "TPU v5e", "tpu-v5e"),
+        ("google", "TPU v5p", "tpu-v5p"),
         ("google", "TPU v6e", "tpu-v6e"),
         ("google", "TPU7x", "tpu-v7x"),
         ("google", "TPU v3", ""),
