@@ -61,6 +61,10 @@ class Names:
                 return self._ordered(named for named in how if how[named] == best)
         return ()
 
+    def without_vendor(self, text: str) -> str:
+        """A name in small letters and without signs, and without the vendor that it begins with."""
+        return self._without_vendor(compact(text))[1]
+
     def _called_for_all(self, wanted: str) -> Sequence[Named]:
         """The chip that stands for all of a vendor's, where a word for the vendor means it."""
         return [
