@@ -281,7 +281,8 @@ def test_an_unpublished_release_says_so(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chip", "first"), [("v4", "r1.13"), ("v5e", "r2.2"), ("v5p", "r2.2"), ("v6e", "r2.5"), ("v7x", "r2.9")]
+    ("chip", "first"),
+    [("v4", "r1.13"), ("v5e", "r2.2"), ("v5p", "r2.2"), ("v6e", "r2.5"), ("v7x", "r2.9")],
 )
 def test_chips_are_known_from_the_release_that_counts_them(
     database: Database, chip: str, first: str

@@ -23,7 +23,14 @@ _TOOLKIT = Record(
     },
 )
 _REFUSED = Record(
-    {"name": Text(), "also": _WORDS, "package": Text(), "error": Text(), "near": _CITED, "at": _CITED}
+    {
+        "name": Text(),
+        "also": _WORDS,
+        "package": Text(),
+        "error": Text(),
+        "near": _CITED,
+        "at": _CITED,
+    }
 )
 
 TARGET_NAMES_FILE = Record(
