@@ -509,13 +509,14 @@ OLD, FIRST, NEW = ("m1", "m2", "mps"), ("m1", "mps"), ("m5", "mps")
         ("mps-linear-half-m5", "2.11.0", NEW),
         ("mps-linear-gradients-half-m5", "2.12.1", NEW),
         ("mps-linear-weight-transposed", "2.13.0", NEW),
+        ("mps-linear-bias-m1", "2.13.0", ("m1",)),
         ("mps-svd-large", "2.14.1", CHIPS),
     ],
 )
 def test_what_is_wrong_on_some_chips_is_told_of_them(
     advisory: str, release: str, chips: tuple[str, ...], database: Database
 ) -> None:
-    """PyTorch works round it by families of GPUs; of any chip, mps, all of it is told."""
+    """Of any chip, mps, all that PyTorch works round by families of GPUs is told."""
     told = tuple(
         chip
         for chip in CHIPS
@@ -538,6 +539,13 @@ def test_chips_differ_in_advisories_alone(release: str, database: Database) -> N
             left = [c.text for c in conditions if c not in found.conditions.get(op, ())]
             assert all("advisory mps-" in text for text in left)
         assert set(found.conditions) <= set(every.conditions)
+        own = [
+            condition.code
+            for op, conditions in found.conditions.items()
+            for condition in conditions
+            if condition not in every.conditions[op]
+        ]
+        assert own == ["mps-linear-bias-m1"] * (chip == "m1" and release == "2.13.0")
 
 
 @pytest.mark.parametrize(("chip", "code"), [("m4", "registered"), ("m5", "mps-linear-half-m5")])
