@@ -131,6 +131,7 @@ def test_a_default_says_why(tmp_path: Path) -> None:
         ("size: 16 GB, at: [sheet]", "size: 16 GB", "expected the key 'at', which is missing"),
         ("grade: vendor", "grade: rumour", "expected one of press, quoted, vendor, found 'rumour'"),
         ("vendor: intel", "vendor: amd", "expected the vendor intel, found 'amd'"),
+        ("products:", "any_of: [arc, b580]\n    products:", r"chip arc: no chip is called 'b580'"),
         ("product: A770", "product: A780", r"no product is called 'A780' \(has: A750, A770\)"),
         ("memory: {size: 16 GB", "matrix: {rates: {half: 1 TFLOP/s}", "expected one of bfloat16,"),
     ],
@@ -155,3 +156,15 @@ def test_the_form_of_a_figure_is_told_in_chinese(tmp_path: Path, new: str, said:
         read(tmp_path, SAID.replace("memory: {size: 16 GB", new))
     with speaking(Language.CHINESE):
         assert f"应为{said}，实为" in tell(caught.value.message)
+
+
+def test_a_chip_that_stands_for_others_has_their_products() -> None:
+    every = {
+        each.name: each
+        for chip in ("m1", "m2", "m3", "m4", "m5")
+        for each in of(f"apple-{chip}").products
+    }
+    found = of("apple-mps").products
+    assert {each.name: each for each in found} == every
+    assert [each.name for each in found] == sorted(every)
+    assert len(found) == 17
