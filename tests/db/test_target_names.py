@@ -55,6 +55,9 @@ UNDERSTOOD = (
     ("intel-gaudi2", "habana-gaudi2"),
     ("Intel Gaudi 3", "habana-gaudi3"),
     ("英特尔 Gaudi2", "habana-gaudi2"),
+    ("C500", "metax-c500"),
+    ("沐曦C500", "metax-c500"),
+    ("MXC550", "metax-c550"),
     ("M3", "apple-mps"),
     ("M4 Max", "apple-mps"),
     ("metal", "apple-mps"),
@@ -80,7 +83,7 @@ REFUSED = (
     ("nvidia-h10", "did you mean nvidia-h100 or nvidia-a10 or nvidia-h20?"),
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
     ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090?"),
-    ("沐曦", "the database has nothing of MetaX; opcheck targets lists what it has"),
+    ("燧原", "the database has nothing of Enflame; opcheck targets lists what it has"),
     ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
 )
 PAIRED = (
