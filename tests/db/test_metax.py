@@ -66,7 +66,7 @@ def test_what_later_builds_have_of_it_is_not_known(database: Database) -> None:
 
 def test_a_release_is_named_by_its_maca(database: Database) -> None:
     found = {
-        version: database.resolve(TargetSpec.parse(f"metax-c500@maca{version}")).version
+        version: database.resolve(TargetSpec.parse(f"metax-c500@maca{version}")).sdk
         for version in ("2.32.0.3", "3.2.1.3", "3.3.0.2", "3.7.1.3", "3.8.0.7")
     }
     assert found == {

@@ -58,6 +58,8 @@ UNDERSTOOD = (
     ("C500", "metax-c500"),
     ("沐曦C500", "metax-c500"),
     ("MXC550", "metax-c550"),
+    ("RBLN-CA25", "rebellions-atom"),
+    ("rbln", "rebellions-atom"),
     ("M3", "apple-mps"),
     ("M4 Max", "apple-mps"),
     ("metal", "apple-mps"),

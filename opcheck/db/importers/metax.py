@@ -1,4 +1,4 @@
-"""MetaX: PyTorch's CUDA code built for MACA, published for torch 2.0 and 2.4 and inferred elsewhere."""
+"""MetaX: PyTorch's CUDA code built for MACA, published for torch 2.0 and 2.4."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

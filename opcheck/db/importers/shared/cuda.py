@@ -304,7 +304,10 @@ class CudaVendor(Struct, frozen=True, dict=True):
         listed = in_tree.declared(sources / "pytorch", release)
         inserted = self._own_list(release).get("inserted", {})
         own = {
-            f"aten::{name}": {"at": f"{_LIST}:{_moved(kernel.line, inserted)}", "impl": [kernel.name]}
+            f"aten::{name}": {
+                "at": f"{_LIST}:{_moved(kernel.line, inserted)}",
+                "impl": [kernel.name],
+            }
             for name, kernel in in_tree.on_device(listed, _KEY).items()
         }
         return own | torchvision_kernels.entries(release, _KEY)
