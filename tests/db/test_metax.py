@@ -13,8 +13,8 @@ from tests.db.calls import dense
 FORK = "MetaX-MACA/mcPytorch"
 CELLS = (
     ("2.4.1", "aten::addmm", "addmm_out_cuda", FORK, 6958, Method.REGISTERED),
-    ("2.4.1", "aten::_adaptive_avg_pool2d", "adaptive_avg_pool2d_cuda", FORK, 12020, Method.REGISTERED),
-    ("2.0.1", "aten::_adaptive_avg_pool2d", "adaptive_avg_pool2d_cuda", FORK, 0, Method.REGISTERED),
+    ("2.4.1", "aten::gelu", "gelu_out_cuda", FORK, 5038, Method.REGISTERED),
+    ("2.0.1", "aten::gelu", "gelu_out_cuda", FORK, 0, Method.REGISTERED),
     ("2.10.0", "aten::addmm", "addmm_out_cuda", "pytorch/pytorch", 0, Method.INFERRED),
 )  # fmt: skip
 HALF = dense(1, 8, 128, 64, dtype="float16")

@@ -1,4 +1,4 @@
-"""Rebellions: cells and conditions of torch-rbln, read in its files by eye, and its way of attention."""
+"""Rebellions: cells and conditions of torch-rbln, read in its files by eye."""
 
 import re
 from pathlib import Path

@@ -60,6 +60,8 @@ UNDERSTOOD = (
     ("MXC550", "metax-c550"),
     ("RBLN-CA25", "rebellions-atom"),
     ("rbln", "rebellions-atom"),
+    ("壁仞", "biren-br2xx"),
+    ("BR200", "biren-br2xx"),
     ("M3", "apple-mps"),
     ("M4 Max", "apple-mps"),
     ("metal", "apple-mps"),

@@ -22,8 +22,8 @@ _ON_HOST = "fallback_rbln"
 _COMMENT = """\
 # What torch-rbln registers under PrivateUse1. Written by
 # `python -m opcheck.db.importers.rebellions.extract`; do not edit. at: the line; impl: the kernel;
-# by: list (a kernel in Python, of native_functions.yaml) or code (C++); host: its kernel hands every
-# call to the host CPU.
+# by: list (a kernel in Python, of native_functions.yaml) or code (C++); host: its kernel hands
+# every call to the host CPU.
 """
 
 

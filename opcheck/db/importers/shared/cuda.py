@@ -313,7 +313,7 @@ class CudaVendor(Struct, frozen=True, dict=True):
         return own | torchvision_kernels.entries(release, _KEY)
 
     def _own_list(self, release: str) -> Mapping[str, Any]:
-        """The vendor's copy of PyTorch's list: its source, and how many lines stand more after which."""
+        """The vendor's copy of PyTorch's list: its source, and how many lines it has more."""
         found: Mapping[str, Any] = self.said.get("lists", {}).get(release, {})
         return found
 
