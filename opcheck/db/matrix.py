@@ -23,6 +23,8 @@ from opcheck.model.trace import Composite
 from opcheck.model.verdict import Evidence, Method
 
 _PLUGIN = "PrivateUse1"
+_CHOOSING = frozenset({"rbln"})
+"""What PrivateUse1 is named by plugins that choose in C++ what no trace can show without them."""
 Registered = Mapping[str, Mapping[str, Any]]
 """Overload -> its entry, as a release's file has it."""
 
@@ -45,7 +47,8 @@ def build_matrix(
     if chosen is None:
         chosen = registered(vendor, release, target.torch)
     method = Method(release.data.get("method", Method.REGISTERED))
-    branches = None if key == _PLUGIN else tables.choices(target.torch)
+    shown = key == _PLUGIN and target.device_type not in _CHOOSING
+    branches = None if shown else tables.choices(target.torch)
     among, compilers, triton = tables.collectives, tables.compilers, tables.triton
     modes, chip = tables.deterministic, vendor.data["chips"][target.chip]
     everywhere = (branches, among, compilers, triton, modes)

@@ -15,7 +15,8 @@ from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
-PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
+PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "rbln": "torch_rbln",
+           "supa": "torch_supa"}  # fmt: skip
 """Device type -> the package that brings it."""
 _GIVES_KERNELS = version_key("2.9")
 """The first torch that gives a kernel which another takes the place of."""

@@ -138,9 +138,11 @@ class Build(Struct, frozen=True):
 
     def owner(self, name: str) -> tuple[str, str]:
         """The vendor behind a device of type ``cuda``, and what tells it."""
+        local = self.version.partition("+")[2].lower()
+        if local.startswith("metax") or "metax" in name.lower():
+            return "metax", f"torch {self.version} or the device's name is MetaX's"
         if self.hip is None:
             return "nvidia", "torch.version.hip is None"
-        local = self.version.partition("+")[2].lower()
         if "dtk" in local or "das" in local.split("."):
             return "hygon", f"torch {self.version} is DTK's build"
         if any(mark in name.lower() for mark in ("hygon", "dcu", "k100", "z100")):

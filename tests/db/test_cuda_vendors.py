@@ -1,4 +1,4 @@
-"""NVIDIA, AMD and Hygon: their files against the sources, and cells read in those by eye."""
+"""NVIDIA, AMD, Hygon and MetaX: their files against the sources, and cells read in those by eye."""
 
 import csv
 import re
@@ -19,7 +19,7 @@ from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from tests.db.calls import dense
 
-CUDA = ("nvidia", "amd", "hygon")
+CUDA = ("nvidia", "amd", "hygon", "metax")
 SPARSE = {"SparseCUDA", "SparseCsrCUDA"}
 CHIPS = {
     "nvidia": {
@@ -28,6 +28,7 @@ CHIPS = {
     },
     "amd": {"mi210", "mi250", "mi300x", "mi325x", "mi355", "mi50", "rx7900xt", "rx9070", "w7900"},
     "hygon": {"k100", "z100"},
+    "metax": {"c500", "c550"},
 }  # fmt: skip
 
 
@@ -53,7 +54,7 @@ def bitten(target: SupportMatrix, node: Node) -> dict[str, Verdict]:
 def test_chips_and_releases(vendor: str, database: Database) -> None:
     found = database.vendors[vendor]
     assert set(found.chips) == CHIPS[vendor]
-    newest = "2.10.0" if vendor == "hygon" else "2.15.0"
+    newest = "2.10.0" if vendor in ("hygon", "metax") else "2.15.0"
     assert tuple(found.files) == tuple(sorted(found.files, key=_numbers))
     assert (next(iter(found.files)), list(found.files)[-1]) == ("2.0.1", newest)
 

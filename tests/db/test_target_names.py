@@ -86,6 +86,13 @@ UNDERSTOOD = (
     ("M3 Max", "apple-m3"),
     ("M4 Max", "apple-m4"),
     ("MacBook M5", "apple-m5"),
+    ("C500", "metax-c500"),
+    ("沐曦C500", "metax-c500"),
+    ("MXC550", "metax-c550"),
+    ("RBLN-CA25", "rebellions-atom"),
+    ("rbln", "rebellions-atom"),
+    ("壁仞", "biren-br2xx"),
+    ("BR200", "biren-br2xx"),
     ("metal", "apple-mps"),
     ("Apple Silicon", "apple-mps"),
     ("mac", "apple-mps"),
@@ -111,7 +118,7 @@ REFUSED = (
     ("nvidia-h10", "did you mean nvidia-h100 or nvidia-a10 or nvidia-h20?"),
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
     ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090 or nvidia-rtx5090?"),
-    ("沐曦", "the database has nothing of MetaX; opcheck targets lists what it has"),
+    ("燧原", "the database has nothing of Enflame; opcheck targets lists what it has"),
     ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
 )
 PAIRED = (

@@ -16,7 +16,7 @@ from opcheck.runtime.device_modules import answer, module_of, tpu_name
 from tests.preloaded import python
 
 GIB = 2**30
-CUDA_VENDORS = ("amd", "hygon", "nvidia")
+CUDA_VENDORS = ("amd", "hygon", "metax", "nvidia")
 DATABASE = Database.open()
 
 
@@ -38,6 +38,7 @@ AMD = accelerator("AMD Instinct MI300X", gcnArchName="gfx942:sramecc+:xnack-")
 PLAIN = Build("2.9.1+cu128", None)
 ROCM = Build("2.9.1+rocm6.4", "6.4.43482")
 DTK = Build("2.9.0+das.dtk2604", "6.3.26045")
+MACA = Build("2.10.0+metax3.8.0.7", None)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,7 @@ DTK = Build("2.9.0+das.dtk2604", "6.3.26045")
         ("cuda", AMD, CUDA_VENDORS, ROCM, ("amd", "mi300x", "gfx942")),
         ("cuda", accelerator("K100_AI"), CUDA_VENDORS, DTK, ("hygon", "k100", "")),
         ("cuda", accelerator("BW1000"), CUDA_VENDORS, DTK, ("hygon", "", "")),
+        ("cuda", accelerator("MetaX C500"), CUDA_VENDORS, MACA, ("metax", "c500", "")),
         ("xpu", accelerator("Intel(R) Data Center GPU Max 1550"), ("intel",), PLAIN,
          ("intel", "max", "")),
         ("mps", accelerator(), ("apple",), PLAIN, ("apple", "mps", "")),
@@ -72,6 +74,8 @@ def test_vendors_are_told_apart(
     [
         (PLAIN, "NVIDIA H200", "nvidia"),
         (ROCM, "AMD Instinct MI250X", "amd"),
+        (MACA, "", "metax"),
+        (Build("2.4.0", None), "MetaX C550", "metax"),
         (DTK, "BW1000", "hygon"),
         (Build("2.9.0+das.opt1", "6.3"), "", "hygon"),
         (Build("2.9.0", "6.3"), "Hygon DCU", "hygon"),

@@ -202,6 +202,11 @@ _PROMOTED = frozenset({"self", "other", "x", "n", "real", "imag", "abs", "angle"
 """What the lists call the tensor arguments of operators that promote them to one dtype."""
 
 
+def _moved(line: int, inserted: Mapping[int, int]) -> int:
+    """The line of a copy of a list in which lines were inserted after others."""
+    return line + sum(more for after, more in inserted.items() if line > after)
+
+
 _KEY = "CUDA"
 _LIST = "list"
 _TESTS = "tests"
@@ -274,7 +279,7 @@ class CudaVendor(Struct, frozen=True, dict=True):
             conditions=tuple(map(self._sure, conditions)),
             advisories=advisories,
             key=_KEY,
-            method=self.method,
+            method=_REGISTERED if self._own_list(release) else self.method,
         ).text()
 
     def vendor_file(self, pairing: Iterable[Mapping[str, str]], used: Mapping[str, Any]) -> str:
@@ -297,11 +302,20 @@ class CudaVendor(Struct, frozen=True, dict=True):
     def _operators(self, sources: Path, release: str) -> dict[str, Any]:
         """Overload -> entry."""
         listed = in_tree.declared(sources / "pytorch", release)
+        inserted = self._own_list(release).get("inserted", {})
         own = {
-            f"aten::{name}": {"at": f"{_LIST}:{kernel.line}", "impl": [kernel.name]}
+            f"aten::{name}": {
+                "at": f"{_LIST}:{_moved(kernel.line, inserted)}",
+                "impl": [kernel.name],
+            }
             for name, kernel in in_tree.on_device(listed, _KEY).items()
         }
         return own | torchvision_kernels.entries(release, _KEY)
+
+    def _own_list(self, release: str) -> Mapping[str, Any]:
+        """The vendor's copy of PyTorch's list: its source, and how many lines it has more."""
+        found: Mapping[str, Any] = self.said.get("lists", {}).get(release, {})
+        return found
 
     def _facts(self, sources: Path, release: str) -> Iterator[dict[str, Any]]:
         declared = operator_list.functions(sources / "pytorch", major_minor(release))
@@ -329,7 +343,8 @@ class CudaVendor(Struct, frozen=True, dict=True):
         tests = in_tree_facts.torch_source(folder, TESTED)
         own = {**self.said["sources"], _TESTS: {**tests, "path": PATH}}
         own |= torchvision_kernels.sources(release)
-        used = {_LIST: in_tree.list_source(folder, release)}
+        copied = self._own_list(release).get("source")
+        used = {_LIST: copied or in_tree.list_source(folder, release)}
         for name in sorted({at.partition(":")[0] for said in saying for at in said["at"]}):
             read_in = name.removeprefix(TORCH).removeprefix("-") or release
             used[name] = own.get(name) or in_tree_facts.torch_source(folder, read_in)
