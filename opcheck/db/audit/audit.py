@@ -28,6 +28,7 @@ from opcheck.db.schema.by_hand import (
     TORCH_ENVIRONMENT_FILE,
 )
 from opcheck.db.schema.checks import Shape
+from opcheck.db.schema.model_lists import MODELS_FILE
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
@@ -72,6 +73,7 @@ _BY_HAND = {
     overlays.ENVIRONMENT: Kind(ENVIRONMENT_FILE, content.porting),
     overlays.CHIPS: Kind(CHIPS_FILE, content.chips),
     overlays.NAMES: Kind(TARGET_NAMES_FILE, content.target_names),
+    overlays.MODELS: Kind(MODELS_FILE, content.models),
     overlays.SCHEMAS: Kind(LIBRARY_FILE, content.library),
 }
 """Folder -> what its files must be."""
