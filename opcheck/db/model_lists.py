@@ -84,6 +84,11 @@ def _plain(text: str) -> str:
     return text.lower().translate({ord(sign): None for sign in " -_"})
 
 
+def _surest(one: ListedModel) -> tuple[int, bool, int, int]:
+    """What is to stand first: the row that names the model most closely, and says the best."""
+    return _SURENESS[one.by], not one.tells, len(one.row.types), one.outcome.rank
+
+
 def evidence_on(
     rows: Iterable[ModelRow], model: ModelIdentity, target: Target, mode: str, runs: bool | None
 ) -> ModelEvidence | None:
@@ -100,7 +105,7 @@ def evidence_on(
     ]
     if not found:
         return None
-    found.sort(key=lambda one: (_SURENESS[one.by], not one.tells, one.outcome.rank))
+    found.sort(key=_surest)
     telling = [one for one in found if one.tells]
     sure = {one.outcome.runs for one in telling if one.by is telling[0].by}
     said = True if True in sure else (False if False in sure else None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db.audit import content, release
+from opcheck.db.audit import content, model_lists, release
 from opcheck.db.audit.content import FileProblem, Known
 from opcheck.db.by_hand import environment, libraries, overlays, porting, target_names
 from opcheck.db.files import document, yaml_reader, yaml_writer
@@ -73,7 +73,7 @@ _BY_HAND = {
     overlays.ENVIRONMENT: Kind(ENVIRONMENT_FILE, content.porting),
     overlays.CHIPS: Kind(CHIPS_FILE, content.chips),
     overlays.NAMES: Kind(TARGET_NAMES_FILE, content.target_names),
-    overlays.MODELS: Kind(MODELS_FILE, content.models),
+    overlays.MODELS: Kind(MODELS_FILE, model_lists.problems),
     overlays.SCHEMAS: Kind(LIBRARY_FILE, content.library),
 }
 """Folder -> what its files must be."""

@@ -351,18 +351,6 @@ def target_names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[
     yield from vendors(named, known)
 
 
-def models(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
-    """Problems of a list of whole models."""
-    yield from name(data, "name", path.stem)
-    yield from evidence(data, data["sources"])
-    vendor, others = data["vendor"], data.get("other_chips", {})
-    for number, said in enumerate(data["models"]):
-        chips = [chip for chip in said.get("chips", ()) if chip not in others]
-        yield from vendors([({"vendor": vendor, "chips": chips}, ("models", number))], known)
-        if not said.keys() & {"says", "in"}:
-            yield FileProblem("says-nothing", "the row says nothing", ("models", number))
-
-
 def other_vendors(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
     """Problems of the file on vendors that the database has nothing of."""
     seen: dict[str, str] = {}

@@ -4,7 +4,7 @@ from opcheck.db.schema.checks import Flag, ListOf, MapOf, Record, Text
 from opcheck.db.schema.tables import METHOD, SOURCE
 from opcheck.model.model_lists import Outcome
 
-MODELS = "opcheck.models/1"
+MODELS = "opcheck.model-list/1"
 
 _WORDS = ListOf(Text(pattern=r"\S+", form="names without spaces"), least=1)
 _OUTCOME = Text(frozenset(Outcome))

@@ -40,7 +40,7 @@ class OptimumHabana(ListReader):
     name = "optimum-habana"
     repo = "huggingface/optimum-habana"
     vendor = "habana"
-    engine = "optimum-habana"
+    engine = "transformers, diffusers"
     method = "tested"
     other_chips: Mapping[str, str] = {"gaudi1": "First-generation Gaudi"}
 

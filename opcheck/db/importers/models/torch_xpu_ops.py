@@ -76,7 +76,7 @@ class TorchXpuOps(ListReader):
     name = "torch-xpu-ops"
     repo = "intel/torch-xpu-ops"
     vendor = "intel"
-    engine = "PyTorch, eager and compiled"
+    engine = "torch.compile"
     method = "tested"
     chips = ("max",)  # its runner is called pvc, in _RUNNER
 
