@@ -18,12 +18,19 @@ _README = "README.md"
 _FIXTURES = "tests/baselines/fixture/tests"
 _MODES = {"Inference": "", "Training": "train"}
 _CHIPS = ("gaudi1", "gaudi2", "gaudi3")
-_FLAGS = "(-(True|False))"
-_GENERATION = re.compile(
-    r".*::test_(text_generation|image_to_text)_(?P<precision>bf16|fp8|awq|bnb)\w*"
-    rf"\[(?P<name>.+?)(-\d+(-\d+)?{_FLAGS}+|(-\d+){{2,3}}{_FLAGS}(-\d+){{2}}{_FLAGS}?|-\d)?\]"
+_FLAG = "(-(True|False))"
+_GENERATIONS = tuple(
+    re.compile(rf".*::test_{task}\[(?P<name>.+?){arguments}\]")
+    for task, arguments in (
+        (r"image_to_text_(?P<precision>bf16|fp8)", r"-\d+"),
+        (r"text_generation_(?P<precision>bf16)\w*", rf"(-\d+{_FLAG}+)?"),
+        (
+            r"text_generation_(?P<precision>fp8|awq|bnb)",
+            rf"-\d+-\d+{_FLAG}(-\d+-\d+)?{_FLAG}?",
+        ),
+    )
 )
-"""A test of inference: the checkpoint stands first among its arguments, then batches and flags."""
+"""Tests of inference: the checkpoint stands first among its arguments, then batches and flags."""
 _TASK = re.compile(
     r"(run_)?(lora_|prompt_tuning_)?(clm|mlm|qa|glue|summarization|image_classification"
     r"|audio_classification|speech_recognition(_ctc|_seq2seq)?|bridgetower|clip"
@@ -96,7 +103,7 @@ def _tested(source: str, text: str) -> Iterator[Row]:
 
 def _test(test: str) -> Row | None:
     """The checkpoint that a test runs; None where its name does not tell."""
-    if found := _GENERATION.fullmatch(test):
+    if found := next(filter(None, (each.fullmatch(test) for each in _GENERATIONS)), None):
         precision = _PRECISIONS[found["precision"]]
         told = {"in": by_outcome([(precision, Outcome.SUPPORTED)])}
         return {"name": found["name"], **told, "types": types_of(found["name"])}
