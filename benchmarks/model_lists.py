@@ -102,7 +102,7 @@ def _source(name: str, model: ModelIdentity, folder: Path) -> str:
         return name
     place = folder / name
     place.mkdir(exist_ok=True)
-    said = {"model_type": model.model_type, "dtype": model.dtype}
+    said: dict[str, Any] = {"model_type": model.model_type, "dtype": model.dtype}
     if model.classes:
         said |= {"architectures": list(model.classes)}
     (place / "config.json").write_text(json.dumps(said), encoding="utf-8")

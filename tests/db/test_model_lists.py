@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from opcheck.commands.models.answer import models
 from opcheck.db.by_hand.overlays import MODELS
 from opcheck.db.importers.models.__main__ import main, readers
-from opcheck.db.importers.models.base import Repository, types_of
+from opcheck.db.importers.models.base import types_of
 from opcheck.db.importers.models.optimum_habana import OptimumHabana
 from opcheck.db.importers.models.torch_xpu_ops import TorchXpuOps
 from opcheck.db.importers.models.tpu_inference import TpuInference
 from opcheck.db.importers.models.vllm_ascend import VllmAscend
+from opcheck.db.importers.shared.repository import Repository
 from opcheck.db.model_lists import evidence_on, named
 from opcheck.db.store import Database
 from opcheck.errors import UsageError

@@ -140,6 +140,11 @@ doctor
 probe --device cpu --operators abs
 init -t ascend-910b
 targets
+models
+models whisper
+models none-of-these
+models -t nvidia-a100
+models --wrong
 convert report.json --format text
 convert report.json --format markdown
 repro report.json aten::fft_fft

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from opcheck.db.importers import models
-from opcheck.db.importers.models.base import ListReader, Repository
+from opcheck.db.importers.models.base import ListReader
+from opcheck.db.importers.shared.repository import Repository
 from opcheck.errors import OpcheckError
 from opcheck.registry import discover
 

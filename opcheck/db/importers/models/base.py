@@ -1,65 +1,20 @@
 """What every reader of a list offers - files of a repository at a commit, and the text it gives."""
 
 import re
-import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import load_yaml
+from opcheck.db.importers.shared.repository import Repository
 from opcheck.db.schema.model_lists import MODELS
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
 from opcheck.model.model_lists import Outcome
 
 Row = Mapping[str, Any]
 """One row, as the file's shape wants it."""
-
-
-class Repository(Struct, frozen=True, dict=True):
-    """A git repository, with or without a work tree, at one of its commits."""
-
-    folder: Path
-    revision: str
-
-    @cached_property
-    def commit(self) -> str:
-        """The whole name of the commit."""
-        return self._git("rev-parse", f"{self.revision}^{{commit}}").strip()
-
-    @cached_property
-    def date(self) -> str:
-        """ISO date of the commit."""
-        return self._git("show", "-s", "--format=%cs", self.commit).strip()
-
-    def text(self, path: str) -> str:
-        """A file at the commit."""
-        return self._git("show", f"{self.commit}:{path}")
-
-    def paths(self, folder: str) -> Sequence[str]:
-        """Every file below a folder, by name."""
-        listed = self._git("ls-tree", "-r", "--name-only", self.commit, "--", folder)
-        return tuple(sorted(listed.splitlines()))
-
-    def _git(self, *arguments: str) -> str:
-        done = subprocess.run(
-            ["git", "-C", str(self.folder), *arguments], capture_output=True, check=False
-        )
-        if done.returncode:
-            raise DatabaseError(
-                Sentence(
-                    "cannot read {text_file}: {text}",
-                    text_file=self.folder,
-                    text=done.stderr.decode(errors="replace").strip(),
-                ),
-                Sentence("give a git repository, and a revision that it has"),
-            )
-        return done.stdout.decode()
 
 
 class ListReader(ABC):

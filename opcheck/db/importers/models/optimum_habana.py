@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from opcheck.db.importers.models.base import (
     ListReader,
-    Repository,
     Row,
     by_outcome,
     tables,
     types_of,
 )
+from opcheck.db.importers.shared.repository import Repository
 from opcheck.model.model_lists import Outcome
 
 _README = "README.md"

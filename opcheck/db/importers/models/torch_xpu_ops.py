@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from opcheck.db.importers.models.base import (
     ListReader,
-    Repository,
     Row,
     by_outcome,
     types_of,
 )
+from opcheck.db.importers.shared.repository import Repository
 from opcheck.model.model_lists import Outcome
 
 _FOLDER = ".github/ci_expected_accuracy/rolling"

@@ -3,7 +3,8 @@
 import csv
 from collections.abc import Iterator, Mapping
 
-from opcheck.db.importers.models.base import ListReader, Repository, Row, types_of
+from opcheck.db.importers.models.base import ListReader, Row, types_of
+from opcheck.db.importers.shared.repository import Repository
 from opcheck.model.model_lists import Outcome
 
 _CHIPS = {"v6e": "tpu-v6e", "v7x": "tpu-v7x"}
