@@ -42,7 +42,7 @@ def models(rows: Sequence[ModelRow]) -> Mapping[str, ModelIdentity]:
         for name in row.classes:
             if model_type := _type_of(name):
                 found[name] = ModelIdentity(model_type, (name,), dtype=_DTYPE)
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items(), key=lambda named: (named[1].build, named[0])))
 
 
 def _type_of(name: str) -> str:
@@ -112,8 +112,9 @@ def _source(name: str, model: ModelIdentity, folder: Path) -> str:
 def pairs(database: Database, folder: Path, *, anew: bool) -> Iterator[Pair]:
     """Each model on each target where a list names it, and where it could be scanned."""
     rows, asked = database.model_rows, targets(database)
-    for name, model in models(rows).items():
-        for mode in MODES:
+    known = models(rows)
+    for mode in MODES:
+        for name, model in known.items():
             named = [t for t in asked if evidence_on(rows, model, t, mode, None)]
             runs = scanned(name, model, mode, named, folder, anew=anew) if named else {}
             for target in named:
@@ -128,7 +129,9 @@ def main() -> None:
     database = Database.open()
     folder, anew = Path(sys.argv[1]), "--kept" not in sys.argv
     folder.mkdir(exist_ok=True)
-    found = tuple(pairs(database, folder, anew=anew))
+    found = sorted(
+        pairs(database, folder, anew=anew), key=lambda pair: (pair.model, pair.mode, pair.target)
+    )
     PAGE.write_text(page(database.model_rows, found), encoding="utf-8")
 
 
