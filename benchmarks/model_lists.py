@@ -132,7 +132,9 @@ def main() -> None:
     found = sorted(
         pairs(database, folder, anew=anew), key=lambda pair: (pair.model, pair.mode, pair.target)
     )
-    PAGE.write_text(page(database.model_rows, found), encoding="utf-8")
+    PAGE.write_text(
+        page(database.model_rows, found, len(models(database.model_rows))), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -50,9 +50,9 @@ class Pair(Struct, frozen=True):
     said: ModelEvidence
 
 
-def page(rows: Sequence[ModelRow], pairs: Sequence[Pair]) -> str:
-    """The whole page."""
-    return "\n".join([*_lines(rows), *_verdicts(pairs), _NOT_YET.rstrip(), ""])
+def page(rows: Sequence[ModelRow], pairs: Sequence[Pair], known: int = 0) -> str:
+    """The whole page; ``known`` is how many models there are to be scanned."""
+    return "\n".join([*_lines(rows), *_verdicts(pairs, known), _NOT_YET.rstrip(), ""])
 
 
 def _lines(rows: Sequence[ModelRow]) -> Iterator[str]:
@@ -71,15 +71,15 @@ def _lines(rows: Sequence[ModelRow]) -> Iterator[str]:
     yield ""
 
 
-def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
+def _verdicts(pairs: Sequence[Pair], known: int) -> Iterator[str]:
     models = len({pair.model for pair in pairs})
     yield "## Beside verdicts"
     yield ""
     yield (
-        f"{models} of the models that they name were scanned, each as its library builds it by"
-        " default, on the newest release for each device that a list is of: those of transformers"
-        " in bfloat16, those of timm and torchvision in float32. A *pair* is a model on a device."
-        " The others could not be built from their name, or have no default that runs."
+        f"Of {known} models that they name and a library builds, {models} were scanned, each as it"
+        " is built by default, on the newest release for each device that a list is of: those of"
+        " transformers in bfloat16, those of timm and torchvision in float32. A *pair* is a model"
+        " on a device. Of the others some have no default that runs, and some wait to be scanned."
     )
     yield ""
     yield "| list | mode | pairs | both say it runs | both say not | contradict | no answer |"
