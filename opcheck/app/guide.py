@@ -29,6 +29,7 @@ EXAMPLES = (
     "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",
     "opcheck fleet models.yaml -t ascend-910b -t moorethreads-s4000",
     "opcheck rules aten::isin",
+    "opcheck models llama -t ascend-910b",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
     "opcheck run -t ascend-910b train.py --lr 0.1",

@@ -36,7 +36,7 @@ def import_files(
     ``sources`` holds one folder of files a vendor, or is the vendor's own among them. The same
     input gives the same bytes.
     """
-    importer = _importer(vendor)
+    importer = importer_of(vendor)
     if not sources.is_dir():
         raise UsageError(
             Sentence("no folder of vendor files: {text}", text=sources),
@@ -56,7 +56,12 @@ def import_files(
     )
 
 
-def _importer(vendor: str) -> Importer:
+def importer_of(vendor: str) -> Importer:
+    """The importer of a vendor.
+
+    Raises:
+        UsageError: it has none.
+    """
     if vendor not in known():
         raise UsageError(
             Sentence("unknown vendor {text}", text=repr(vendor)),

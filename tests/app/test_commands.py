@@ -41,7 +41,7 @@ def test_commands_are_found() -> None:
     assert {"emulate", "explain", "scan", "targets"} <= set(COMMANDS)
     assert sorted(file.parent.name for file in folder.glob("*/command.py")) == COMMANDS
     assert sorted(file.parent.name for file in folder.glob("*/subcommands")) == list(GROUPS)
-    assert GROUPS["db"] == ["check", "diff", "import", "show", "status"]
+    assert GROUPS["db"] == ["check", "diff", "import", "refresh", "show", "status"]
 
 
 def test_scan_asks_for_everything_that_was_said() -> None:
@@ -211,7 +211,26 @@ def test_explain_asks_for_the_operator_on_the_targets() -> None:
             "db diff ascend@26.0.0 ascend@26.1.0 --db a",
             ("diff", TargetSpec("ascend", "26.0.0"), TargetSpec("ascend", "26.1.0"), ("a",)),
         ),
+        ("models", ("models", "", (), ())),
+        ("models llama -t ascend --db a", ("models", "llama", (TargetSpec("ascend"),), ("a",))),
         ("db check", ("check", ())),
+        (
+            "db refresh ascend files --from a --from b --release 1 --revision v1 --model x.pt2",
+            (
+                "refresh",
+                "ascend",
+                Path("files"),
+                [Path("a"), Path("b")],
+                "1",
+                "v1",
+                ("x.pt2",),
+                None,
+            ),
+        ),
+        (
+            "db refresh ascend files --from a --release 1 --no-models --into there",
+            ("refresh", "ascend", Path("files"), [Path("a")], "1", "", (), Path("there")),
+        ),
         ("db import ascend files", ("import", "ascend", Path("files"), (), None)),
         (
             "db import ascend files --release 1 --release 2 --into there",

@@ -169,7 +169,7 @@ def program(tmp_path: Path) -> str:
     ("line", "wanted"),
     [
         ("opcheck sca", ["scan"]),
-        ("opcheck db ", ["check", "diff", "import", "show", "status"]),
+        ("opcheck db ", ["check", "diff", "import", "refresh", "show", "status"]),
         ("opcheck explain aten::gelu_backward.g", ["aten::gelu_backward.grad_input"]),
         ("opcheck scan x --format=sar", ["--format=sarif"]),
         ("opcheck scan x --step wr", ["wrap="]),

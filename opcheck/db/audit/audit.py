@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db.audit import content, release
+from opcheck.db.audit import content, model_lists, release
 from opcheck.db.audit.content import FileProblem, Known
 from opcheck.db.by_hand import environment, libraries, overlays, porting, target_names
 from opcheck.db.files import digests, document, yaml_reader
@@ -28,6 +28,7 @@ from opcheck.db.schema.by_hand import (
     TORCH_ENVIRONMENT_FILE,
 )
 from opcheck.db.schema.checks import Shape
+from opcheck.db.schema.model_lists import MODELS_FILE
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
@@ -72,6 +73,7 @@ _BY_HAND = {
     overlays.ENVIRONMENT: Kind(ENVIRONMENT_FILE, content.porting),
     overlays.CHIPS: Kind(CHIPS_FILE, content.chips),
     overlays.NAMES: Kind(TARGET_NAMES_FILE, content.target_names),
+    overlays.MODELS: Kind(MODELS_FILE, model_lists.problems),
     overlays.SCHEMAS: Kind(LIBRARY_FILE, content.library),
 }
 """Folder -> what its files must be."""
