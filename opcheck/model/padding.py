@@ -54,6 +54,8 @@ class PadSpec(Struct, frozen=True):
     buckets: tuple[BucketSizes, ...]
     target: str
     """As the module that is written names it."""
+    by_data: tuple[str, ...] = ()
+    """Overloads that the model calls, whose results have a size that depends on values."""
 
 
 class PaddedAxis(Struct, frozen=True):
@@ -127,6 +129,32 @@ class PadCheck(Struct, frozen=True):
         return self.difference / self.allowed if self.allowed else float("inf")
 
 
+class FixedCode(Struct, frozen=True):
+    """A call whose result has a size that depends on values, written with a fixed size."""
+
+    ops: tuple[str, ...]
+    code: str
+    """Of ``x``, ``mask``, ... and ``size``, the largest number of rows."""
+    needs: str
+    """The overload that not every target has."""
+    draws: int
+    """Inputs that it was tried on."""
+    right: int
+    """Those on which it gives what the call gives."""
+
+
+class StaticCache(Struct, frozen=True):
+    """The switch of a library for a cache of keys and values whose size is fixed."""
+
+    library: str
+    """With its version."""
+    taken: bool
+    """Whether the model's class says that it is made for that."""
+    file: str
+    """Of the library, where the class or what it inherits says so."""
+    line: int
+
+
 class PadRun(Struct, frozen=True):
     """A wrapper that pads, and what came of trying it."""
 
@@ -145,6 +173,10 @@ class PadRun(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     text: str = ""
     """The module."""
+    codes: tuple[FixedCode, ...] = ()
+    """What the calls could be written as whose results have a size that depends on values."""
+    cache: StaticCache | None = None
+    """None where the model is none that generates with a cache."""
 
     @property
     def holds(self) -> bool:

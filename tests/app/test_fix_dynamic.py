@@ -130,6 +130,59 @@ def test_in_chinese_nothing_is_english() -> None:
     assert "ids:1以0填充" in text
 
 
+VALUES = """\
+import torch
+from torch import nn
+
+
+class Boxes(nn.Module):
+    def forward(self, x):
+        places = torch.nonzero(x > 0)
+        kept = x[x > 0]
+        while x.sum() > 100:
+            x = x / 2
+        return x * 2, places.sum() * 0, kept.sum() * 0
+
+
+def net():
+    return Boxes(), torch.rand(8, 4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "needs"),
+    [("nvidia-a100", "aten::nonzero_static"), ("google-tpu-v4", "aten::sort.stable")],
+)
+def test_places_that_depend_on_values_are_named(target: str, needs: str) -> None:
+    Path("values.py").write_text(VALUES)
+    made = run(f"fix values.py:net -t {target} --dynamic x:0 --format json")
+    assert made.exit_code == 0
+    places = json.loads(made.stdout)["places"]
+    assert [(one["file"], one["line"], one["op"]) for one in places] == [
+        ("values.py", 7, "aten::nonzero"),
+        ("values.py", 8, "aten::index.Tensor"),
+        ("values.py", 9, "aten::is_nonzero"),
+    ]
+    code = places[0]["code"]
+    assert (code["needs"], code["there"], code["draws"], code["right"]) == (needs, True, 6, 6)
+    assert places[2]["code"] is None
+    assert "torch.while_loop" in places[2]["advice"]
+
+
+def test_a_model_that_generates_is_told_of_its_librarys_cache() -> None:
+    config = {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 32,
+        "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "vocab_size": 50,
+    }  # fmt: skip
+    Path("config.json").write_text(json.dumps(config))
+    made = run("fix config.json -t google-tpu-v4 --dynamic input_ids:1 --buckets 8,16")
+    assert made.exit_code == 0
+    assert 'generate(..., cache_implementation="static") keeps the cache at one' in made.stdout
+    assert "transformers/models/llama/modeling_llama.py:" in made.stdout
+    assert "output.past_key_values is DynamicCache, which cannot be cut" in made.stdout
+
+
 def test_a_saved_program_of_one_size_takes_no_other() -> None:
     import runpy
 

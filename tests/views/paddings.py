@@ -4,10 +4,18 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from opcheck.commands.fix.padded import Padding
+from opcheck.commands.fix.padded import Padding, VaryingPlace
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
-from opcheck.model.padding import CutResult, PadCheck, PaddedAxis, PaddedInput, PadRun
+from opcheck.model.padding import (
+    CutResult,
+    FixedCode,
+    PadCheck,
+    PaddedAxis,
+    PaddedInput,
+    PadRun,
+    StaticCache,
+)
 from opcheck.model.verdict import Confidence, Evidence, Method
 from tests.views.samples import STANDARD
 
@@ -45,6 +53,25 @@ _WRITTEN = Padding(
     run=_RUN,
     taken=_TAKEN,
 )
+_NONZERO = FixedCode(
+    ("aten::nonzero",),
+    "found = torch.nonzero_static(x, size=size, fill_value=-1)\ncount = x.count_nonzero()",
+    "aten::nonzero_static", 6, 6,
+)  # fmt: skip
+_PLACES = (
+    VaryingPlace(
+        Site(SiteKind.DATA_SIZE, "aten::nonzero", "head", "net.py", 17, 2, "a size"),
+        "write it in a fixed size", _NONZERO,
+    ),
+    VaryingPlace(
+        Site(SiteKind.DATA_SIZE, "aten::nonzero", "", "", 0, 1, "a size"),
+        "write it in a fixed size", _NONZERO, there=False,
+    ),
+    VaryingPlace(
+        Site(SiteKind.DATA_READ, "aten::item", "", "net.py", 21, 1, "a value"), "keep it",
+    ),
+)  # fmt: skip
+_CACHE = StaticCache("transformers 5.23.0", True, "transformers/models/llama/llama.py", 327)
 _FAILED = (
     replace(_CHECKS[0], difference=0.5),
     replace(_CHECKS[1], difference=None),
@@ -53,6 +80,10 @@ _FAILED = (
 )
 PADDINGS: Mapping[str, Padding] = {
     "written": _WRITTEN,
+    "by-values": replace(
+        _WRITTEN, places=_PLACES, run=replace(_RUN, codes=(_NONZERO,), cache=_CACHE)
+    ),
+    "no-cache": replace(_WRITTEN, run=replace(_RUN, cache=replace(_CACHE, taken=False))),
     "told": replace(
         _WRITTEN,
         files=(),

@@ -4,11 +4,23 @@ from math import prod
 
 from msgspec import Struct
 
-from opcheck.model.dynamic import SiteTaken
-from opcheck.model.padding import PaddedAxis, PadRun
+from opcheck.model.dynamic import Site, SiteTaken
+from opcheck.model.padding import FixedCode, PaddedAxis, PadRun
 from opcheck.model.report import ModelInfo
 
 SCHEMA = "opcheck.padding/1"
+
+
+class VaryingPlace(Struct, frozen=True):
+    """A place whose size, or what follows, depends on values."""
+
+    site: Site
+    advice: str
+    """What to do there, as a sentence."""
+    code: FixedCode | None = None
+    """What to write; None: nothing is written for it."""
+    there: bool = True
+    """Whether the target has a kernel for what the code needs."""
 
 
 class Padding(Struct, frozen=True):
@@ -23,6 +35,7 @@ class Padding(Struct, frozen=True):
     run: PadRun
     taken: SiteTaken | None
     """How the target takes calls whose sizes vary; None where no call is given any."""
+    places: tuple[VaryingPlace, ...] = ()
 
     @property
     def holds(self) -> bool:

@@ -1,7 +1,7 @@
 """``opcheck.padding/1``: inputs padded to few sizes, as JSON."""
 
-from opcheck.commands.fix.padded import SCHEMA, Padding
-from opcheck.model.padding import PadCheck
+from opcheck.commands.fix.padded import SCHEMA, Padding, VaryingPlace
+from opcheck.model.padding import PadCheck, StaticCache
 from opcheck.views.document.parts import Json, model_value
 from opcheck.views.document.report import taken_value
 
@@ -41,7 +41,41 @@ def padded_document(found: Padding) -> Json:
         "draws": run.draws,
         "results": run.results,
         "checks": list(map(_check, run.checks)),
+        "places": list(map(_place, found.places)),
+        "cache": None if run.cache is None else _cache(run.cache),
         "notes": list(run.notes),
+    }
+
+
+def _place(one: VaryingPlace) -> Json:
+    site, code = one.site, one.code
+    return {
+        "kind": site.kind.value,
+        "op": site.op,
+        "module": site.module,
+        "file": site.file,
+        "line": site.line,
+        "count": site.count,
+        "advice": one.advice,
+        "code": None
+        if code is None
+        else {
+            "text": code.code,
+            "needs": code.needs,
+            "there": one.there,
+            "draws": code.draws,
+            "right": code.right,
+        },
+    }
+
+
+def _cache(cache: StaticCache) -> Json:
+    return {
+        "library": cache.library,
+        "switch": 'cache_implementation="static"',
+        "taken": cache.taken,
+        "file": cache.file,
+        "line": cache.line,
     }
 
 

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from opcheck.commands.fix.padded import Padding
+from opcheck.commands.fix.padded import Padding, VaryingPlace
 from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.model.dynamic import Taking
-from opcheck.model.padding import PadCheck, PaddedAxis, PaddedInput, PadRun
+from opcheck.model.padding import PadCheck, PaddedAxis, PaddedInput, PadRun, StaticCache
 from opcheck.model.text import plural
 from opcheck.views.formats import Page
 from opcheck.views.terminal import words as common
-from opcheck.views.terminal.canvas import Canvas, listed, phrase, split
+from opcheck.views.terminal.canvas import PLACE, Canvas, listed, phrase, split
 from opcheck.views.terminal.evidence import cited
 from opcheck.views.terminal.head import mark
 from opcheck.views.terminal.sections import write_heading
 
 SIZES = ("Sizes", "what varies, and what it is padded to")
 SHAPES = ("Shapes", "that the target is given, before and after")
+BY_DATA = ("By values", "places whose size, or what follows, depends on them")
+CACHE = ("Cache", "of keys and values, while text is generated")
 PROOF = ("Proof", "the wrapper beside the model itself, run on the host")
 WROTE, VARIES, BUCKETS, INPUTS = "wrote", "sizes", "buckets", "inputs"
 CUT, FROM = "cut", "from"
@@ -38,6 +40,12 @@ def padded_text(found: Padding, page: Page) -> str:
     if found.holds:
         _write_shapes(canvas, found)
     _write_proof(canvas, found.run)
+    if found.places:
+        _write_places(canvas, found.places)
+    if found.run.cache is not None:
+        write_heading(canvas, CACHE, "", "")
+        for line in cache_sentences(found.run.cache):
+            canvas.flow(split(line), 2)
     canvas.blank()
     for note in found.run.notes:
         canvas.flow(split(note, "dim"))
@@ -138,6 +146,36 @@ def tried_sentence(run: PadRun) -> Sentence:
         count=run.draws,
         dtype=run.dtype,
     )
+
+
+def cache_sentences(cache: StaticCache) -> Iterator[Sentence]:
+    """How a library's cache keeps one size, and where it says so."""
+    if cache.taken:
+        yield Sentence(
+            'generate(..., cache_implementation="static") keeps the cache at one size, which '
+            "otherwise grows with each token"
+        )
+    else:
+        yield Sentence("the model's class does not say that it takes a cache of one size")
+    yield Sentence(
+        "{library}, {file}:{line}", library=cache.library, file=cache.file, line=cache.line
+    )
+
+
+def _write_places(canvas: Canvas, places: Sequence[VaryingPlace]) -> None:
+    write_heading(canvas, BY_DATA, "", "")
+    for one in places:
+        site = one.site
+        where = [(f"{site.file}:{site.line}", f"bold {PLACE}")] if site.file else []
+        dot = (canvas.marks.dot, "dim")
+        canvas.flow([*where, (site.op, ""), dot, *split(one.advice)], 2)
+        if one.code is None:
+            continue
+        for line in one.code.code.splitlines():
+            canvas.flow(split(verbatim(line), "green"), 4)
+        if not one.there:
+            lacks = Sentence("no kernel of the target is known for {op}", op=one.code.needs)
+            canvas.flow(split(lacks, "yellow"), 4)
 
 
 def failed_checks(run: PadRun) -> list[PadCheck]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from opcheck.commands.fix.by_data import by_data, varying_places
 from opcheck.commands.fix.padded import Padding
 from opcheck.commands.fix.values import FixRequest
 from opcheck.commands.scan.answer import scan
@@ -35,9 +36,10 @@ def padding(
     from opcheck.sandbox.parent import run
 
     _require_one_call(request)
-    target = str(database.matrix(database.resolve(request.scan.targets[0])).target)
+    matrix = database.matrix(database.resolve(request.scan.targets[0]))
     report = scan(request.scan, progress, output)
-    spec = PadSpec(request.scan.model.dynamic, request.buckets, target)
+    (there,) = report.targets
+    spec = PadSpec(request.scan.model.dynamic, request.buckets, str(matrix.target), by_data(there))
     asked = GraphRequest(replace(request.scan.model, dynamic=()), (), "", pad=spec)
     made = run.rewrite(asked, progress=progress, output=output).padded
     assert made is not None, "it was asked for"
@@ -45,10 +47,11 @@ def padding(
         opcheck_version=__version__,
         torch_version=report.torch_version,
         model=report.model,
-        target=report.targets[0].target,
+        target=there.target,
         files=(),
         run=made,
-        taken=_taken(report.targets[0].dynamic),
+        taken=_taken(there.dynamic),
+        places=varying_places(there, made.codes, matrix.entries, report.model.source),
     )
     if not (request.path and found.holds):
         return found

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from msgspec import Struct
+from msgspec.structs import replace
 from torch import nn
 
 from opcheck.errors import TraceError
@@ -20,7 +21,9 @@ from opcheck.model.padding import (
 from opcheck.rewrite.padding import runs
 from opcheck.rewrite.padding.axes import Group, choices, grouped, sizes_of, told
 from opcheck.rewrite.padding.bucketed import Cut, Plan
+from opcheck.rewrite.padding.caches import static_cache
 from opcheck.rewrite.padding.choosing import cuts, plans
+from opcheck.rewrite.padding.fixed import fixed_forms
 from opcheck.rewrite.padding.module import loaded, module_text
 from opcheck.rewrite.padding.runs import DRAWS, Compared, Ran
 from opcheck.trace.run import as_module, reproducible
@@ -65,6 +68,7 @@ def padded(
     axes = axes_of(spec.dynamic, module, args, kwargs)
     others = alike(axes, module, args, kwargs)
     names = tuple(parameters(module))
+    cache, codes = static_cache(module), fixed_forms(spec.by_data)
     module = as_module(module)
     with reproducible(module):
         dtype = runs.widened(module, args, kwargs)
@@ -74,7 +78,7 @@ def padded(
         if first.error:
             raise TraceError(Sentence("a run on the host fails: {text}", text=first.error))
         groups, notes = _groups(model, axes, others, spec)
-        return _wrapped(model, groups, notes, spec, source)
+        return replace(_wrapped(model, groups, notes, spec, source), codes=codes, cache=cache)
 
 
 def _groups(
