@@ -1,5 +1,6 @@
 """The console entry: the program, and failures turned into exit codes."""
 
+import gc
 import os
 import re
 import signal
@@ -37,6 +38,9 @@ from opcheck.sandbox.command_line import own_process
 from opcheck.version import __version__
 
 _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
+_COLLECTED_EVERY = 50_000
+"""Objects more: what a command reads it keeps, and by Python's 700 the collector looks at it all
+again and again, a tenth of the time of a short command."""
 INTERRUPTED = 130
 """What shells give for a process that Ctrl-C ended."""
 BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
@@ -45,6 +49,7 @@ BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
 def main() -> None:
     """Run the command line of this process and exit."""
     signal.signal(signal.SIGTERM, _end)
+    gc.set_threshold(_COLLECTED_EVERY)
     if shell := os.environ.get(VARIABLE):
         from opcheck.app.completion.answers import shell_lines
 

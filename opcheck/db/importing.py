@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from opcheck.db import importers
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.files.document import uncollected
 from opcheck.db.importers.base import Importer
 from opcheck.errors import DatabaseError, UsageError
@@ -51,7 +51,7 @@ def import_files(
         _written(folder / name, text)
         for name, text in {
             **texts,
-            yaml_writer.DIGESTS: yaml_writer.digests_text(folder, texts),
+            digests.NAME: digests.listing(folder, texts),
         }.items()
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.db.audit.audit import audit
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.database import Problem
@@ -119,8 +119,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> set[Problem]:
         path = root / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("a: 1\n")
-    listed = "".join(f"{d}  {n}\n" for n, d in yaml_writer.digests(root / "pytorch").items())
-    (root / "pytorch" / yaml_writer.DIGESTS).write_text(listed)
+    listed = "".join(f"{d}  {n}\n" for n, d in digests.of_files(root / "pytorch").items())
+    (root / "pytorch" / digests.NAME).write_text(listed)
     return set(audit(Database.open(root, cached=False)).problems)
 
 

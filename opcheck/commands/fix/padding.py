@@ -13,8 +13,8 @@ from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SiteKind, SiteTaken, Taking
+from opcheck.model.jobs import GraphRequest
 from opcheck.model.padding import PadSpec
-from opcheck.model.work import GraphRequest
 from opcheck.pipeline.database import Progress
 from opcheck.pipeline.writing import drafted
 from opcheck.version import __version__

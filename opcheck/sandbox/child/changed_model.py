@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
 from opcheck.lang.sentence import Sentence, restored
 from opcheck.model.emulation import Difference, is_of_backward
+from opcheck.model.jobs import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
 from opcheck.model.request import TrainingSpec
-from opcheck.model.work import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.load import select

@@ -2,8 +2,8 @@
 
 from opcheck.errors import out_of_memory
 from opcheck.lang.sentence import Sentence
+from opcheck.model.jobs import GraphRequest, GraphRun
 from opcheck.model.padding import PadSpec
-from opcheck.model.work import GraphRequest, GraphRun
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded
 

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from opcheck.db.files.index import cache_folder
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.jobs import GraphRequest, HostRequest, Request
 from opcheck.model.limits import Filter, Profile
 from opcheck.model.script import ScriptRequest
-from opcheck.model.work import GraphRequest, HostRequest, Request, WorkRequest
+from opcheck.model.work import WorkRequest
 from opcheck.sandbox.limits import system_files
 from opcheck.sandbox.limits.overlay import top_of
 from opcheck.source import user_code
