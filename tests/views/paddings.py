@@ -81,7 +81,10 @@ _FAILED = (
 PADDINGS: Mapping[str, Padding] = {
     "written": _WRITTEN,
     "by-values": replace(
-        _WRITTEN, places=_PLACES, run=replace(_RUN, codes=(_NONZERO,), cache=_CACHE)
+        _WRITTEN, places=_PLACES,
+        run=replace(
+            _RUN, codes=(_NONZERO,), cache=_CACHE, checks=(replace(_CHECKS[0], difference=2e-10),)
+        ),
     ),
     "no-cache": replace(_WRITTEN, run=replace(_RUN, cache=replace(_CACHE, taken=False))),
     "told": replace(

@@ -4,7 +4,7 @@ from math import prod
 
 from msgspec import Struct
 
-from opcheck.model.dynamic import Site, SiteTaken
+from opcheck.model.dynamic import Site, SiteKind, SiteTaken
 from opcheck.model.padding import FixedCode, PaddedAxis, PadRun
 from opcheck.model.report import ModelInfo
 
@@ -41,6 +41,11 @@ class Padding(Struct, frozen=True):
     def holds(self) -> bool:
         """Whether there is a wrapper that gives what the model gives."""
         return self.run.holds
+
+    @property
+    def reads_values(self) -> bool:
+        """Whether Python reads a value in the model, which may be one of the padding."""
+        return any(one.site.kind is SiteKind.DATA_READ for one in self.places)
 
     @property
     def shapes_before(self) -> int:

@@ -19,6 +19,7 @@ SHAPES = ("Shapes", "that the target is given, before and after")
 BY_DATA = ("By values", "places whose size, or what follows, depends on them")
 CACHE = ("Cache", "of keys and values, while text is generated")
 PROOF = ("Proof", "the wrapper beside the model itself, run on the host")
+READS = Sentence("the model reads values: what it decides by others than these, padding may change")
 WROTE, VARIES, BUCKETS, INPUTS = "wrote", "sizes", "buckets", "inputs"
 CUT, FROM = "cut", "from"
 
@@ -40,6 +41,8 @@ def padded_text(found: Padding, page: Page) -> str:
     if found.holds:
         _write_shapes(canvas, found)
     _write_proof(canvas, found.run)
+    if found.holds and found.reads_values:
+        canvas.flow(split(READS, "yellow"), 2)
     if found.places:
         _write_places(canvas, found.places)
     if found.run.cache is not None:
@@ -126,8 +129,6 @@ def check_sentence(check: PadCheck) -> Sentence:
             name=check.result,
             **where,
         )
-    if not check.difference:
-        return Sentence("equal to the last bit")
     return Sentence(
         "{name} is off by {figure} with {text} padded to {text_bucket}, and may be by {figure_b}",
         name=check.result,
@@ -135,6 +136,15 @@ def check_sentence(check: PadCheck) -> Sentence:
         figure_b=f"{check.allowed:.2g}",
         **where,
     )
+
+
+def nearest_sentence(run: PadRun, worst: PadCheck) -> Sentence:
+    """How near results are that are near enough."""
+    if not worst.difference:
+        return Sentence("equal to the last bit")
+    if worst.excess < _ROUNDING:
+        return Sentence("equal up to the rounding of {dtype}", dtype=run.dtype)
+    return check_sentence(worst)
 
 
 def tried_sentence(run: PadRun) -> Sentence:
@@ -233,8 +243,10 @@ def _write_proof(canvas: Canvas, run: PadRun) -> None:
     if len(failed) > len(shown):
         canvas.flow(split(common.more(len(failed) - len(shown), "size"), "dim"), 2)
     if not failed and run.worst is not None:
-        canvas.flow(split(check_sentence(run.worst)), 2)
+        canvas.flow(split(nearest_sentence(run, run.worst)), 2)
 
 
+_ROUNDING = 0.01
+"""Of what is allowed; what is less is told as rounding."""
 _SHOWN = 3
 """Sizes that are named where results are off."""
