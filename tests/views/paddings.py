@@ -69,6 +69,7 @@ _PLACES = (
     ),
     VaryingPlace(
         Site(SiteKind.DATA_READ, "aten::item", "", "net.py", 21, 1, "a value"), "keep it",
+        evidence=_TAKEN.evidence,
     ),
 )  # fmt: skip
 _CACHE = StaticCache("transformers 5.23.0", True, "transformers/models/llama/llama.py", 327)

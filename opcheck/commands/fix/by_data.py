@@ -7,10 +7,21 @@ from pathlib import Path
 from opcheck.commands.fix.files import SourceFile, find, roots_of
 from opcheck.commands.fix.padded import VaryingPlace
 from opcheck.lang.sentence import Sentence
-from opcheck.model.dynamic import Site, SiteKind
+from opcheck.model.dynamic import Site, SiteKind, SizeRule
 from opcheck.model.padding import FixedCode
 from opcheck.model.report import TargetReport
 
+WHILE_LOOP = "higher_order::while_loop"
+"""As the database calls the operator."""
+_LOOP = Sentence(
+    "the number of rounds depends on values: torch.while_loop keeps the loop on the device; it is "
+    "not written for you, since no run proves it for every number"
+)
+_DECISION = Sentence(
+    "Python decides by a value: torch.where computes both sides and chooses, torch.cond runs one; "
+    "it is not written for you"
+)
+_READ = Sentence("Python reads a value: keep it as a tensor, or read it once behind the model")
 _KINDS = (SiteKind.DATA_SIZE, SiteKind.DATA_READ)
 
 
@@ -21,18 +32,32 @@ def by_data(target: TargetReport) -> tuple[str, ...]:
 
 
 def varying_places(
-    target: TargetReport, codes: Sequence[FixedCode], there: Collection[str], source: str
+    target: TargetReport,
+    codes: Sequence[FixedCode],
+    there: Collection[str],
+    source: str,
+    rules: Sequence[SizeRule] = (),
 ) -> tuple[VaryingPlace, ...]:
-    """Each place with what to write; ``there`` are the overloads that the target has."""
-    sites = [taken.site for taken in target.dynamic if taken.site.kind in _KINDS]
-    return tuple(_place(site, codes, there, source) for site in sites)
+    """Each place with what to write.
+
+    Args:
+        target: what a scan found.
+        codes: ways to write calls in a fixed size.
+        there: overloads that the target has.
+        source: the model.
+        rules: what is known of how the target takes sizes, and loops.
+    """
+    loops = next((rule for rule in rules if WHILE_LOOP in rule.ops), None)
+    return tuple(
+        _of_read(taken.site, source, loops)
+        if taken.site.kind is SiteKind.DATA_READ
+        else _of_size(taken.site, codes, there)
+        for taken in target.dynamic
+        if taken.site.kind in _KINDS
+    )
 
 
-def _place(
-    site: Site, codes: Sequence[FixedCode], there: Collection[str], source: str
-) -> VaryingPlace:
-    if site.kind is SiteKind.DATA_READ:
-        return VaryingPlace(site, _of_read(site, source))
+def _of_size(site: Site, codes: Sequence[FixedCode], there: Collection[str]) -> VaryingPlace:
     fitting = [code for code in codes if site.op in code.ops and code.right == code.draws]
     if not fitting:
         return VaryingPlace(site, Sentence("nothing is known that gives it in a fixed size"))
@@ -46,20 +71,20 @@ def _place(
     return VaryingPlace(site, advice, code, code.needs in there)
 
 
-def _of_read(site: Site, source: str) -> Sentence:
+def _of_read(site: Site, source: str, loops: SizeRule | None) -> VaryingPlace:
     """What stands for a value that Python reads, by the statement that reads it."""
     match _statement(site, source):
         case ast.While() | ast.For():
-            return Sentence(
-                "the number of rounds depends on values: torch.while_loop keeps the loop on the "
-                "device; it is not written for you, since no run proves it for every number"
-            )
+            if loops is None:
+                said = Sentence(
+                    "{said}; whether the target has it is not in the database", said=_LOOP
+                )
+                return VaryingPlace(site, said)
+            said = Sentence("{said}; there {said_there}", said=_LOOP, said_there=loops.text)
+            return VaryingPlace(site, said, evidence=loops.evidence)
         case ast.If() | ast.IfExp() | ast.Assert():
-            return Sentence(
-                "Python decides by a value: torch.where computes both sides and chooses, "
-                "torch.cond runs one; it is not written for you"
-            )
-    return Sentence("Python reads a value: keep it as a tensor, or read it once behind the model")
+            return VaryingPlace(site, _DECISION)
+    return VaryingPlace(site, _READ)
 
 
 def _statement(site: Site, source: str) -> ast.AST | None:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken
 from opcheck.model.padding import FixedCode, PaddedAxis, PadRun
 from opcheck.model.report import ModelInfo
+from opcheck.model.verdict import Evidence
 
 SCHEMA = "opcheck.padding/1"
 
@@ -21,6 +22,8 @@ class VaryingPlace(Struct, frozen=True):
     """What to write; None: nothing is written for it."""
     there: bool = True
     """Whether the target has a kernel for what the code needs."""
+    evidence: tuple[Evidence, ...] = ()
+    """How that is known which is said of the target."""
 
 
 class Padding(Struct, frozen=True):

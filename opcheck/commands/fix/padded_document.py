@@ -2,7 +2,7 @@
 
 from opcheck.commands.fix.padded import SCHEMA, Padding, VaryingPlace
 from opcheck.model.padding import PadCheck, StaticCache
-from opcheck.views.document.parts import Json, model_value
+from opcheck.views.document.parts import Json, evidence_value, model_value
 from opcheck.views.document.report import taken_value
 
 
@@ -57,6 +57,7 @@ def _place(one: VaryingPlace) -> Json:
         "line": site.line,
         "count": site.count,
         "advice": one.advice,
+        "evidence": list(map(evidence_value, one.evidence)),
         "code": None
         if code is None
         else {

@@ -179,6 +179,8 @@ def _write_places(canvas: Canvas, places: Sequence[VaryingPlace]) -> None:
         where = [(f"{site.file}:{site.line}", f"bold {PLACE}")] if site.file else []
         dot = (canvas.marks.dot, "dim")
         canvas.flow([*where, (site.op, ""), dot, *split(one.advice)], 2)
+        for fact in one.evidence[:1]:
+            canvas.field(FROM, cited(fact), 4)
         if one.code is None:
             continue
         for line in one.code.code.splitlines():

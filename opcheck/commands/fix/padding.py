@@ -51,7 +51,13 @@ def padding(
         files=(),
         run=made,
         taken=_taken(there.dynamic),
-        places=varying_places(there, made.codes, matrix.entries, report.model.source),
+        places=varying_places(
+            there,
+            made.codes,
+            matrix.entries,
+            report.model.source,
+            database.size_rules(matrix.target),
+        ),
     )
     if not (request.path and found.holds):
         return found

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from opcheck.commands.fix.by_data import by_data, varying_places
-from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
+from opcheck.commands.fix.by_data import WHILE_LOOP, by_data, varying_places
+from opcheck.model.dynamic import Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.padding import FixedCode
 from opcheck.model.report import TargetReport
-from opcheck.model.verdict import Confidence
+from opcheck.model.verdict import Confidence, Evidence, Method
 from tests.views.samples import STANDARD
 
 SOURCE = """\
@@ -33,7 +33,8 @@ def other(x):
 """
 LOOP, CHOICE, READ = (
     "the number of rounds depends on values: torch.while_loop keeps the loop on the device; it is "
-    "not written for you, since no run proves it for every number",
+    "not written for you, since no run proves it for every number; whether the target has it is "
+    "not in the database",
     "Python decides by a value: torch.where computes both sides and chooses, torch.cond runs one; "
     "it is not written for you",
     "Python reads a value: keep it as a tensor, or read it once behind the model",
@@ -69,6 +70,19 @@ def test_a_read_is_told_by_its_statement(
     Path("net.py").write_text(SOURCE)
     (place,) = varying_places(report(read_at(line)), (), (), "net.py:net")
     assert (place.advice, place.code) == (advice, None)
+
+
+def test_a_loop_of_the_targets_own_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(SOURCE)
+    fact = Evidence(Method.REGISTERED, "pytorch/xla", "fori_loop.py", 37)
+    rule = SizeRule(
+        frozenset({SiteKind.DATA_READ}), frozenset({WHILE_LOOP}), Taking.FINE,
+        "it becomes a loop of the graph", Confidence.MEDIUM, (fact,),
+    )  # fmt: skip
+    (place,) = varying_places(report(read_at(2)), (), (), "net.py:net", (rule,))
+    assert place.advice.endswith("for every number; there it becomes a loop of the graph")
+    assert place.evidence == (fact,)
 
 
 @pytest.mark.parametrize("text", ["def (", None])

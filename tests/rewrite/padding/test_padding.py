@@ -270,3 +270,37 @@ def test_buckets_are_of_what_is_marked() -> None:
     assert (caught.value.message, caught.value.hint) == (
         "--buckets: x:0 is not marked by --dynamic", "marked are: x:1",
     )  # fmt: skip
+
+
+class Doubled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 2
+
+
+def _graphs(model: nn.Module, call: nn.Module, sizes: Sequence[int]) -> int:
+    """How many graphs torch.compile makes of a model that is called with these sizes."""
+    made = 0
+
+    def backend(graph: Any, _: Any) -> Any:
+        nonlocal made
+        made += 1
+        return graph.forward
+
+    torch.compiler.reset()
+    with torch._dynamo.config.patch(recompile_limit=64):
+        model.compile(backend=backend, dynamic=False)
+        for size in sizes:
+            call(torch.ones(2, size, 4))
+    return made
+
+
+@pytest.mark.slow
+def test_a_compiler_makes_as_many_graphs_as_there_are_buckets() -> None:
+    run = tried(Doubled(), torch.randn(2, 16, 4), dynamic=["x:1"])
+    assert run.holds
+    (axis,) = run.axes
+    sizes = range(axis.smallest, axis.buckets[-1] + 1)
+    model = Doubled()
+    assert _graphs(model, model, sizes) == axis.sizes == 16
+    model = Doubled()
+    assert _graphs(model, loaded(run.text)(model), sizes) == len(axis.buckets) == 4
