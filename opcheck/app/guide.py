@@ -20,6 +20,7 @@ EXAMPLES = (
     "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
     "opcheck fix path/to/file.py:build -t ascend-910b --custom-op special_erfcx --into erfcx",
     "opcheck fix path/to/file.py:build -t ascend-910b --better --graph fused.pt2",
+    "opcheck fix path/to/file.py:build -t google-tpu-v4 --dynamic ids:1 --wrapper padded.py",
     "opcheck lint path/to/project -t ascend-910b",
     "opcheck doctor -t ascend-910b@8.x --write Dockerfile",
     "opcheck tune torchvision:resnet50 -t ascend-910b",

@@ -8,6 +8,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.fusing import FuseRun, FuseSpec
 from opcheck.model.limits import Profile
+from opcheck.model.padding import PadRun, PadSpec
 from opcheck.model.request import ModelSpec
 from opcheck.model.script import ScriptRequest
 from opcheck.model.work import WorkRequest
@@ -71,11 +72,13 @@ class GraphRequest(Struct, frozen=True):
     model: ModelSpec
     replacements: tuple[Replacement, ...]
     path: str
-    """The file to write it to."""
+    """The file to write it to; "" where there is none to write."""
     rules: tuple[str, ...] = ()
     """Folders of the user's own rules."""
     fuse: FuseSpec | None = None
     """What to fuse calls into, instead of replacing any; None: nothing."""
+    pad: PadSpec | None = None
+    """What to write a wrapper for that pads, instead of a program; None: nothing."""
 
 
 class GraphRun(Struct, frozen=True):
@@ -85,6 +88,8 @@ class GraphRun(Struct, frozen=True):
     """Overload that was to be replaced -> why some call of it stays."""
     fused: FuseRun | None = None
     """What was fused, where that was asked for."""
+    padded: PadRun | None = None
+    """The wrapper, where that was asked for."""
 
 
 Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest | ScriptRequest

@@ -278,7 +278,8 @@ class StandIn:
 
 
 _ANSWERS = {
-    "check_rules": "rules", "fuse": "fix", "init_policy": "gate", "run_fleet": "fleet.run",
+    "check_rules": "rules", "fuse": "fix", "init_policy": "gate", "pad": "fix",
+    "run_fleet": "fleet.run",
     **{
         f"database_{what}": "db"
         for what in ("status", "show", "diff", "check", "import", "refresh")

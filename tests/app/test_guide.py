@@ -11,6 +11,7 @@ from opcheck.app.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.commands.choose.values import Choosing
 from opcheck.commands.doctor.values import Doctor, DoctorRequest
 from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.padded import Padding
 from opcheck.commands.fix.values import Fix, FixRequest
 from opcheck.commands.gate.values import GateRequest, GateResult
 from opcheck.commands.tune.values import Tuning
@@ -33,6 +34,7 @@ from tests.views.emulations import EMULATIONS
 from tests.views.fixes import FIXES
 from tests.views.gates import GATES
 from tests.views.lints import LINTS
+from tests.views.paddings import PADDINGS
 from tests.views.plans import PLANS
 from tests.views.samples import STANDARD
 from tests.views.tunings import TUNINGS
@@ -77,6 +79,15 @@ class _AnyModel(StandIn):
     ) -> Better:
         self.asked.append(request)
         return BETTERS["nothing"]
+
+    def pad(
+        self,
+        request: FixRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Padding:
+        self.asked.append(request)
+        return PADDINGS["told"]
 
     def upgrade(
         self,

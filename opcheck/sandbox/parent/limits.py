@@ -112,7 +112,7 @@ def _read(request: Request) -> Iterator[str | Path]:
         case EmulationRequest():
             yield from (*request.databases, *request.shims)
         case GraphRequest():
-            yield from (*request.rules, request.path)
+            yield from filter(None, (*request.rules, request.path))
             return
         case HostRequest():
             yield from filter(None, (request.keep, request.against))
@@ -124,7 +124,7 @@ def _read(request: Request) -> Iterator[str | Path]:
 def _written(request: Request) -> Iterator[str]:
     """Files beside the scratch folder that the process writes; made here, so as to be there."""
     match request:
-        case GraphRequest():
+        case GraphRequest() if request.path:
             yield request.path
         case HostRequest() if request.keep:
             Path(request.keep).touch()
