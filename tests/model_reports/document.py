@@ -25,6 +25,9 @@ from tests.model_reports import (
     second_compiled,
     second_quantised,
     second_triton,
+    seventh_collective,
+    seventh_compiled,
+    seventh_quantised,
     sixth_collective,
     sixth_compiled,
     sixth_quantised,
@@ -71,6 +74,11 @@ SAMPLES: Mapping[str, Subjects] = {
         "compiled models": sixth_compiled.REPORTS,
         "collectives": sixth_collective.REPORTS,
         "kernels in Triton": sixth_triton.REPORTS,
+    },
+    "seventh": {
+        "quantised checkpoints": seventh_quantised.REPORTS,
+        "compiled models": seventh_compiled.REPORTS,
+        "collectives": seventh_collective.REPORTS,
     },
 }
 """Each was taken and written down when what the one before had shown was mended."""
