@@ -109,7 +109,7 @@ REPORTS = (
         {"apple-mps@2.4.1": Met.REFUSED}, config(llama(_quanto("float8"))), ("float8", "quanto"),
     ),
     ModelReport(
-        "MPS: int8 of quanto", "huggingface/peft#1997",
+        "MPS: int8 of quanto, with LoRA", "huggingface/peft#1997",
         "quanto also works with MPS, which sets it apart from other methods, in August 2024",
         {"apple-mps@2.4.1": Met.WORKS}, config(llama(_quanto("int8"))), ("quanto",),
     ),
