@@ -66,6 +66,46 @@ def test_a_kernel_of_the_device_keeps_what_it_takes(version: str, tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.7", "2.1"])
+def test_where_its_kernel_is_out_of_reach_a_composite_runs_as_its_parts(
+    version: str, tmp_path: Path
+) -> None:
+    """Ascend has autograd of its own for matmul, and before 2.4 no kernel can hand a call on."""
+    file, op = tmp_path / "shim.py", "aten::matmul"
+    code = """\
+import torch
+
+
+def matmul(self, other):
+    return torch.matmul(self.half(), other.half()).float()
+"""
+    way = replace(WAY, replaces=op, code=code, function="matmul", label=Label.TOLERANCE)
+    single = condition(Verdict.UNSUPPORTED, Dtype("self", OneOf(frozenset({"float32"}))))
+    ascend = refusing(single, op=op)
+    target = replace(ascend, target=replace(ascend.target, torch=version))
+    made = shim(target, [way])
+    assert made.registered == (way,)
+    row = "aten::matmul: tril-by-adding (tolerance); its other calls as PyTorch's own parts\n"
+    assert row in made.text
+    file.write_text(made.text, encoding="utf-8")
+    emulator = Emulator(ascend, shims=(file,))
+    with emulator as device:
+        x = torch.arange(4.0).reshape(2, 2).to(device).requires_grad_()
+        square = x @ x
+        assert square.dtype == torch.float32
+        assert square.tolist() == [[2.0, 3.0], [6.0, 11.0]]
+        square.sum().backward()
+        assert x.grad is not None
+        assert x.grad.tolist() == [[3.0, 7.0], [5.0, 9.0]]
+        with torch.inference_mode():
+            row = torch.arange(2.0).half().to(device)
+            assert (row @ row).tolist() == 1.0
+        asked = {kernel.op for kernel in emulator.kernels}
+    assert op not in asked
+    assert {"aten::mm", "aten::dot"} <= asked
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.12", "2.7"])
 def test_a_number_in_place_of_a_tensor_comes_to_the_kernel_of_the_device(
     version: str, tmp_path: Path
