@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.demand.models import Entry, entries
 from benchmarks.demand.plans import Pair
-from benchmarks.demand.traces import slug
+from benchmarks.demand.traces import LIBRARIES, Traces, slug
 from benchmarks.zoo_fixes import outcome
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import FixKind, FixRequest
@@ -24,7 +24,9 @@ from opcheck.lang.speech import tell
 from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.trace import MODULE_FAILED
 from opcheck.model.verdict import Verdict
+from opcheck.sandbox.parent.preloaded import Template, copied_from
 
 TARGETS = (
     "ascend-310b@26.1.0", "ascend-310b@5.0.0", "ascend-910b@26.1.0", "ascend-950@26.1.0",
@@ -80,20 +82,40 @@ def path(folder: Path, entry: Entry, target: str) -> Path:
 
 
 def made(folder: Path, count: int, found: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
-    """Prove what is missing, of so many models, target after target; a line for each."""
+    """Prove what is missing, of so many models, those with few calls first; a line for each."""
+    template = Template(LIBRARIES)
+    try:
+        with copied_from(template):
+            for entry, target in _missing(folder, count, found):
+                begun = time.monotonic()
+                result = proved(entry, target)
+                place = path(folder, entry, target)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(json.dumps(asdict(result)), "utf-8")
+                took = time.monotonic() - begun
+                yield f"{target} {entry.name} {took:.1f} s {result.whole} {result.why}"
+    finally:
+        template.close()
+
+
+def _missing(
+    folder: Path, count: int, found: Mapping[str, Sequence[Pair]]
+) -> Iterator[tuple[Entry, str]]:
+    """Pairs that are blocked and were not tried, target after target."""
     named = {entry.name: entry for entry in entries(folder)}
-    left = list(found)[:count]
-    for name in left:
+    traces = Traces(folder / "traces")
+    few = sorted(found, key=lambda name: max(sum(pair.calls.values()) for pair in found[name]))
+    for name in few[:count]:
         blocked = {p.target.partition("+")[0] for p in found[name] if is_blocked(p)}
-        for target in TARGETS:
-            place = path(folder, named[name], target)
-            if target not in blocked or place.exists():
-                continue
-            begun = time.monotonic()
-            result = proved(named[name], target)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps(asdict(result)), "utf-8")
-            yield f"{target} {name} {time.monotonic() - begun:.1f} s {result.whole} {result.why}"
+        left = [t for t in TARGETS if t in blocked and not path(folder, named[name], t).exists()]
+        if left and _runs(traces, named[name]):
+            yield from ((named[name], target) for target in left)
+
+
+def _runs(traces: Traces, entry: Entry) -> bool:
+    """Whether a model runs at all: the inputs that were made up may be none that it takes."""
+    results = traces.read(entry, "npu")
+    return all(gap.code != MODULE_FAILED for result in results for gap in result.trace.gaps)
 
 
 def is_blocked(pair: Pair) -> bool:
