@@ -9,13 +9,14 @@ from opcheck.db.versions import version_key
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
-from opcheck.model.trace import Composite
+from opcheck.model.trace import Composite, OpName
 from opcheck.rewrite.refused_uses import EVERY, HELPERS, refused_uses
 from opcheck.rewrite.shim_text import (
     ABOVE,
     BESIDE,
     BOXED,
     HEAD,
+    ONCE,
     PARTS,
     TAIL,
     TEST,
@@ -76,25 +77,27 @@ def _not_for_a_shim(way: Suggestion, matrix: SupportMatrix) -> str:
         return "it is nothing that code could stand for"
     if way.whole:
         return "it changes what calls hand to each other, which no kernel can"
-    if way.replaces not in matrix.entries:
-        return ""
-    refused = refused_uses(matrix, way.replaces)
+    op, beside = way.replaces, _can_be_beside(matrix, way.replaces)
+    if op not in matrix.entries:
+        if beside or not _calls_itself(way):
+            return ""
+        return Sentence(
+            "its code calls {op} itself, which with this torch a shim cannot leave to what was "
+            "there",
+            op=op,
+        )
+    refused = refused_uses(matrix, op)
     if not refused:
         return Sentence(
             "the target has a kernel for {op}, which refuses this use; what it refuses is nothing "
             "that a shim can ask of a call",
-            op=way.replaces,
+            op=op,
         )
-    if (
-        refused != EVERY
-        and not _gives_kernels(matrix)
-        and not _stays_reachable(matrix, way.replaces)
-        and not _has_parts(way.replaces)
-    ):
+    if refused != EVERY and not beside:
         return Sentence(
             "the target has a kernel for {op}, which refuses this use; with this torch a shim "
             "cannot leave all others to it",
-            op=way.replaces,
+            op=op,
         )
     return ""
 
@@ -109,11 +112,13 @@ def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
         version=__version__,
         plugin=PLUGINS.get(matrix.target.device_type, "torch"),
         module="this_file",
-        rows="\n".join(map(_row, ways, calls)),
+        rows="\n".join(_row(matrix, *each) for each in zip(ways, calls, strict=True)),
     )
     imports = module.imports
     if any(way.replaces.startswith("torchvision::") for way in ways):
         imports = f"{imports}\nimport torchvision"
+    if any("*_once(" in call for call in calls):
+        imports = f"import threading\n{imports}"
     if "import torch" not in imports.splitlines():
         imports = f"import torch\n{imports}"
     written = [WRITTEN.rstrip()] if any("_writing(" in call for call in calls) else []
@@ -121,9 +126,10 @@ def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
     return f"{head}\n{imports.strip()}\n\n\n" + "\n\n\n".join(parts) + "\n"
 
 
-def _row(way: Suggestion, call: str) -> str:
-    parted = "; its other calls as PyTorch's own parts" if call.startswith(_PARTED) else ""
-    return f"{way.replaces}: {way.rule} ({way.label.value}){parted}"
+def _row(matrix: SupportMatrix, way: Suggestion, call: str) -> str:
+    parted = call.startswith(_PARTED) and way.replaces in matrix.entries
+    others = "; its other calls as PyTorch's own parts" if parted else ""
+    return f"{way.replaces}: {way.rule} ({way.label.value}){others}"
 
 
 _PARTED = "_register_with_parts("
@@ -136,18 +142,24 @@ def _call(module: Module, matrix: SupportMatrix, way: Suggestion) -> str:
     if functional(op) != op:
         keys = f'"{key}"'
         kernel = f"_writing({', '.join([kernel, *map(repr, _written(op))])})"
+    if op not in matrix.entries and _calls_itself(way):
+        return _beside(matrix, op, f"*_once({kernel})", keys)
     refused = refused_uses(matrix, op) if op in matrix.entries else EVERY
     if refused == EVERY:
         return f'_register("{op}", {kernel}, {keys})'
     name = "_refuses_" + re.sub(r"\W+", "_", op.partition("::")[2])
     names = tuple(argument.name for argument in overload_named(op)._schema.arguments)
     test = TEST.format(helpers=HELPERS.rstrip(), name=name, op=op, names=names, refused=refused)
-    name = module.add(test, name)
+    return _beside(matrix, op, f"{kernel}, {module.add(test, name)}", keys)
+
+
+def _beside(matrix: SupportMatrix, op: str, kernel: str, keys: str) -> str:
+    """The line for a kernel, and its test, that leave other calls to what was there."""
     if _gives_kernels(matrix):
-        return f'_register_beside("{op}", {kernel}, {name}, {keys})'
-    if _stays_reachable(matrix, op):
-        return f'_register_beside("{op}", {kernel}, {name}, "Autograd{key}")'
-    return f'{_PARTED}"{op}", {kernel}, {name}, {keys})'
+        return f'_register_beside("{op}", {kernel}, {keys})'
+    if _stays_reachable(matrix, op) and (op in matrix.entries or not _has_parts(op)):
+        return f'_register_beside("{op}", {kernel}, "Autograd{matrix.dispatch_key}")'
+    return f'{_PARTED}"{op}", {kernel}, {keys})'
 
 
 def _tail(matrix: SupportMatrix, calls: Sequence[str]) -> str:
@@ -156,13 +168,28 @@ def _tail(matrix: SupportMatrix, calls: Sequence[str]) -> str:
         found.append(BESIDE if _gives_kernels(matrix) else ABOVE)
     if any(call.startswith(_PARTED) for call in calls):
         found.append(PARTS)
+    if any("*_once(" in call for call in calls):
+        found.append(ONCE)
     beside = BOXED + "\n\n".join(found) if found else ""
     return TAIL.format(beside=beside, calls="\n".join(calls)).rstrip()
 
 
+def _can_be_beside(matrix: SupportMatrix, op: str) -> bool:
+    """Whether a kernel can leave calls to what the target runs without it."""
+    return _gives_kernels(matrix) or _stays_reachable(matrix, op) or _has_parts(op)
+
+
+def _calls_itself(way: Suggestion) -> bool:
+    """Whether the code for an overload calls that overload, as in another dtype."""
+    name = OpName.parse(functional(way.replaces) or way.replaces)
+    called = f"torch.ops.{name.namespace}.{name.base}.{name.overload or 'default'}("
+    return called in way.code
+
+
 def _stays_reachable(matrix: SupportMatrix, op: str) -> bool:
     """Whether PyTorch's own autograd leads to the target's kernel, beside what a shim registers."""
-    own = op in matrix.gradients or any("Autograd" in key for key in matrix.entries[op].keys)
+    keys = matrix.entries[op].keys if op in matrix.entries else ()
+    own = op in matrix.gradients or any("Autograd" in key for key in keys)
     return version_key(matrix.target.torch) >= _REDISPATCHES and not own
 
 

@@ -113,6 +113,20 @@ def _register_with_parts(overload, kernel, refuses, *keys):
 
     _register(overload, chosen, *keys)
 '''
+ONCE = '''\
+def _once(kernel):
+    """A kernel that calls its own overload, and a test that leaves that call to what was there."""
+    inside = threading.local()
+
+    def called(*args, **kwargs):
+        inside.now = True
+        try:
+            return kernel(*args, **kwargs)
+        finally:
+            inside.now = False
+
+    return called, lambda *args, **kwargs: not getattr(inside, "now", False)
+'''
 TEST = '''\
 import torch
 
