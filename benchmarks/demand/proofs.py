@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 
 from benchmarks.demand.models import Entry, entries
@@ -33,6 +34,8 @@ TARGETS = (
     "cambricon-mlu370@r2.4_develop", "moorethreads-s4000@1.0.0",
 )  # fmt: skip
 """Devices that can be emulated: those whose kernels stand at PrivateUse1."""
+TRACED = "npu"
+"""Whose traces tell how large a model is."""
 
 
 _BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
@@ -82,7 +85,7 @@ def path(folder: Path, entry: Entry, target: str) -> Path:
 
 
 def made(folder: Path, count: int, found: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
-    """Prove what is missing, of so many models, those with few calls first; a line for each."""
+    """Prove what is missing, of so many models, the smallest first; a line for each."""
     template = Template(LIBRARIES)
     try:
         with copied_from(template):
@@ -104,18 +107,27 @@ def _missing(
     """Pairs that are blocked and were not tried, target after target."""
     named = {entry.name: entry for entry in entries(folder)}
     traces = Traces(folder / "traces")
-    few = sorted(found, key=lambda name: max(sum(pair.calls.values()) for pair in found[name]))
-    for name in few[:count]:
-        blocked = {p.target.partition("+")[0] for p in found[name] if is_blocked(p)}
-        left = [t for t in TARGETS if t in blocked and not path(folder, named[name], t).exists()]
-        if left and _runs(traces, named[name]):
-            yield from ((named[name], target) for target in left)
+    left: list[tuple[int, Entry, list[str]]] = []
+    for name, pairs in found.items():
+        entry, blocked = named[name], {p.target.partition("+")[0] for p in pairs if is_blocked(p)}
+        missing = [t for t in TARGETS if t in blocked and not path(folder, entry, t).exists()]
+        elements = _elements(traces, entry) if missing else None
+        if elements is not None:
+            left.append((elements, entry, missing))
+    for _, entry, missing in sorted(left, key=lambda one: one[0])[:count]:
+        yield from ((entry, target) for target in missing)
 
 
-def _runs(traces: Traces, entry: Entry) -> bool:
-    """Whether a model runs at all: the inputs that were made up may be none that it takes."""
-    results = traces.read(entry, "npu")
-    return all(gap.code != MODULE_FAILED for result in results for gap in result.trace.gaps)
+def _elements(traces: Traces, entry: Entry) -> int | None:
+    """How much a run takes; None of a model that does not run on the inputs that were made up."""
+    found = 0
+    for result in traces.read(entry, TRACED):
+        trace = result.trace
+        if any(gap.code == MODULE_FAILED for gap in trace.gaps):
+            return None
+        taken = (trace.nodes[use.node].tensors() for use in trace.uses)
+        found = max(found, sum(prod(tensor.shape) for call in taken for _, tensor in call))
+    return found
 
 
 def is_blocked(pair: Pair) -> bool:
