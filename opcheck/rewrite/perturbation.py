@@ -11,6 +11,7 @@ from torch.library import Library
 from torch.utils._pytree import tree_map
 from torch.utils.hooks import RemovableHandle
 
+from opcheck.model.emulation import is_gradient
 from opcheck.model.trace import OpName
 from opcheck.model.work import Tolerance
 from opcheck.rewrite.variants import functional
@@ -176,6 +177,19 @@ def places(run: Callable[[], object], tolerances: Mapping[str, Tolerance]) -> Ma
         for name in there or tolerance.calls:
             far[name] = max(far.get(name, 0.0), tolerance.eps)
     return far
+
+
+def roundings(backward: Mapping[str, Tensor]) -> Mapping[str, float]:
+    """How far gradients may be off whatever is replaced: by one rounding of the largest.
+
+    What is far less is left of terms that cancel, such as the sum behind a norm, and other
+    roundings leave something else of them. A perturbation of so little shows nothing.
+    """
+    found = {name: t for name, t in backward.items() if is_gradient(name) and t.numel()}
+    kept = {name: t for name, t in found.items() if t.is_floating_point() or t.is_complex()}
+    sizes = [float(tensor.abs().nan_to_num(0.0, 0.0).max()) for tensor in kept.values()]
+    largest = max(sizes, default=0.0)
+    return {name: torch.finfo(t.dtype).eps * largest for name, t in kept.items()}
 
 
 def _there(moving: Perturbation) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from opcheck.model.work import Tolerance
-from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, HEADROOM, forms, moving, places
+from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, HEADROOM, forms, moving, places, roundings
 
 pytestmark = pytest.mark.skipif(not CAN_MOVE, reason="this torch does not give kernels")
 EPS = torch.finfo(torch.float32).eps
@@ -113,3 +113,13 @@ def test_a_call_that_runs_without_what_is_replaced_is_moved_itself() -> None:
         "aten::matmul": 8192.0, "aten::scaled_dot_product_attention": 8192.0,
         "aten::std.correction": 2.0, "aten::celu": 1.0,
     }  # fmt: skip
+
+
+def test_a_gradient_may_be_off_by_a_rounding_of_the_largest() -> None:
+    found = roundings({
+        "grad of scale": torch.tensor([-4.0, torch.inf]),
+        "grad of bias": torch.tensor([1e-9]),
+        "grad of none": torch.empty(0),
+        "bias after the step": torch.tensor([64.0]),
+    })  # fmt: skip
+    assert found == {"grad of scale": 4 * EPS, "grad of bias": 4 * EPS}

@@ -182,7 +182,7 @@ def _moved(
     if not tolerances:
         return {}
     from opcheck.emulate.compare import differences
-    from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, moving, places
+    from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, moving, places, roundings
 
     if not CAN_MOVE:
         return None
@@ -202,7 +202,8 @@ def _moved(
             for one in found_here:
                 if one.largest:  # neither does one that ends in NaN
                     furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
-    return furthest
+    least = {} if isinstance(gradients, str) else roundings(gradients)
+    return {name: max(furthest.get(name, 0.0), least.get(name, 0.0)) for name in furthest | least}
 
 
 def _held(found: _Results, kept: _Results) -> HostRun:
