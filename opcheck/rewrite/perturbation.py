@@ -12,8 +12,8 @@ from torch.utils._pytree import tree_map
 from torch.utils.hooks import RemovableHandle
 
 from opcheck.model.emulation import is_gradient
+from opcheck.model.jobs import Tolerance
 from opcheck.model.trace import OpName
-from opcheck.model.work import Tolerance
 from opcheck.rewrite.variants import functional
 from opcheck.trace.torch_internals.dispatcher import overload_named
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.model.work import Tolerance
+from opcheck.model.jobs import Tolerance
 from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, HEADROOM, forms, moving, places, roundings
 
 pytestmark = pytest.mark.skipif(not CAN_MOVE, reason="this torch does not give kernels")
