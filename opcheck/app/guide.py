@@ -5,6 +5,8 @@ from typing import Any
 
 from opcheck.errors import ExitCode
 
+MORE = "more"
+"""Panel of the options that the short help leaves out."""
 EXAMPLES = (
     "opcheck scan model.pt2 -t ascend-910b",
     "opcheck scan hf:path/to/config.json -t ascend-910a -t ascend-910b@26.1.0",

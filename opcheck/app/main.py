@@ -18,6 +18,7 @@ from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.app.guide import (
     EXAMPLES,
     FIRST,
+    MORE,
     write_examples,
     write_exit_codes,
     write_start,
@@ -30,7 +31,7 @@ from opcheck.app.language import (
     translated_refusal,
 )
 from opcheck.app.output import Output
-from opcheck.app.short_help import MORE, is_full
+from opcheck.app.short_help import is_full
 from opcheck.errors import (
     ExitCode,
     OpcheckError,

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from opcheck.app.direct import DirectCommand
-from opcheck.app.guide import write_dynamic, write_inputs, write_sources, write_steps
-from opcheck.app.short_help import MORE
+from opcheck.app.guide import MORE, write_dynamic, write_inputs, write_sources, write_steps
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell, wording

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 
+from opcheck.app.guide import MORE
 from opcheck.app.language import HOW_TO_WRITE
-from opcheck.app.short_help import MORE
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, chained, sentence_of
 from opcheck.model.target import TargetSpec

@@ -6,12 +6,10 @@ from typing import Any
 
 import typer
 
-from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes, write_more
+from opcheck.app.guide import EXAMPLES, MORE, write_examples, write_exit_codes, write_more
 from opcheck.app.output import Output
 
 FULL = "--help-all"
-MORE = "more"
-"""Panel of the options that the short help leaves out."""
 _SHOWN = 3
 """Examples of a command in its short help."""
 

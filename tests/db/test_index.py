@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.files import document, folder
+from opcheck.db.files import document, folder, noted
 from opcheck.db.files.document import Document, read
 from opcheck.db.files.folder import read_folder
 from opcheck.db.files.index import _remove_old, cache_folder, load_compiled, save_compiled
@@ -154,10 +154,55 @@ def test_files_of_a_folder_are_opened_again_when_one_of_them_changes(
     assert opened
     path.rename(path.with_name("zz.yaml"))
     assert [one.path.name for one in read_again()][-1] == "zz.yaml"
-    for noted in cache.glob("advisories.files-*"):
-        seal, _, _ = noted.read_bytes().partition(b"\n")
-        noted.write_bytes(seal + b"\n{}")
+    for told in cache.glob("advisories.files-*"):
+        seal, _, _ = told.read_bytes().partition(b"\n")
+        told.write_bytes(seal + b"\n{}")
     assert len(read_again()) == len(cold)
+
+
+def test_a_file_is_read_through_again_when_it_or_its_compiled_form_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, cache, opened = tmp_path / "vendor.yaml", tmp_path / "cache", list[Path]()
+    text = (_CHECKOUT / "compat_db" / "ascend" / "vendor.yaml").read_text()
+    path.write_text(text)
+
+    def counted(path: Path, hint: Sentence) -> bytes:
+        opened.append(path)
+        return folder.content(path, hint)
+
+    def read_again() -> Document:
+        opened.clear()
+        return read(path, VENDOR_FILE, cache)
+
+    monkeypatch.setattr(document, "content", counted)
+    cold = read_again()
+    assert read_again() == cold
+    assert opened  # it is so new that another write may look the same
+    monkeypatch.setattr(noted, "MARGIN", -(10**12))  # as if it had been there for long
+    assert read_again() == cold
+    assert read_again() == cold
+    assert not opened
+
+    before = path.stat()
+    path.write_text(text.replace("complete: true", "complete: tru9"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # of the same size and age
+    with pytest.raises(DatabaseError, match="expected true or false"):
+        read_again()
+    path.write_text(text)
+    assert read_again() == cold
+    for compiled in cache.glob("vendor.yaml-*"):
+        compiled.write_bytes(compiled.read_bytes().replace(b"ascend", b"ascenb"))
+    assert read_again() == cold
+    assert opened
+    assert read_again() == cold
+    assert read_again() == cold
+    assert not opened
+    for note in cache.glob("vendor.yaml.noted-*"):
+        seal, _, _ = note.read_bytes().partition(b"\n")
+        note.write_bytes(seal + b"\n{}")
+    assert read_again() == cold
+    assert opened
 
 
 def test_two_processes_may_write_at_once(tmp_path: Path) -> None:

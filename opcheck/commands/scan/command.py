@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
+from opcheck.app.guide import MORE
 from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
-from opcheck.app.short_help import MORE
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from opcheck.db.files import parts
 from opcheck.db.files.content import BoundsError, bounded
 from opcheck.db.files.index import load_compiled, save_compiled
+from opcheck.db.files.noted import note, noted, status_of
 from opcheck.db.schema.checks import Path as Where
 from opcheck.db.schema.checks import Record, Shape, ShapeError
 from opcheck.errors import DatabaseError
@@ -53,10 +54,17 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = H
     Raises:
         DatabaseError: it cannot be read, is beyond a bound, or is not of that shape.
     """
+    status = None if cache is None else status_of(path)  # asked before it is read
+    if cache is not None and status is not None and (found := noted(cache, path, status)):
+        kept = _kept(found[1], shape)
+        if kept is not None:
+            return Document(path, kept, found[0])
     text = content(path, hint)
     digest = sha256(text).hexdigest()
     kept = _kept(load_compiled(cache, path.name, digest), shape)
     if kept is not None:
+        if cache is not None:
+            note(cache, path, status, digest)
         return Document(path, kept, digest)
     with uncollected():
         data = checked(path, text, shape, hint)
@@ -74,9 +82,14 @@ def index(path: Path, shape: Record, cache: Path, hint: Sentence = HINT) -> None
     Raises:
         DatabaseError: it cannot be read, is beyond a bound, or is not of that shape.
     """
+    status = status_of(path)
+    if status is not None and noted(cache, path, status):
+        return
     digest = sha256(content(path, hint)).hexdigest()
     if load_compiled(cache, path.name, digest) is None:
         read(path, shape, cache, hint)
+    else:
+        note(cache, path, status, digest)
 
 
 def _kept(stored: memoryview | None, shape: Shape) -> dict[str, Any] | None:

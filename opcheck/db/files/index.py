@@ -37,14 +37,24 @@ def cache_folder() -> Path | None:
 
 def load_compiled(folder: Path | None, name: str, digest: str) -> memoryview | None:
     """The compiled form of a file with this digest; None where there is none that is whole."""
-    if folder is None:
-        return None
-    try:
-        found = memoryview(read_bytes(_path(folder, name, digest), _MOST_BYTES))
-    except OSError:
+    found = None if folder is None else _content(folder, name, digest)
+    if found is None:
         return None
     stored = found[_SEALED:]
     return stored if found[:_SEALED] == _seal(digest, stored) else None
+
+
+def read_compiled(folder: Path, name: str, digest: str) -> memoryview | None:
+    """The same of one that was found whole before, and has not changed since."""
+    found = _content(folder, name, digest)
+    return None if found is None else found[_SEALED:]
+
+
+def _content(folder: Path, name: str, digest: str) -> memoryview | None:
+    try:
+        return memoryview(read_bytes(compiled_path(folder, name, digest), _MOST_BYTES))
+    except OSError:
+        return None
 
 
 def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
@@ -52,7 +62,7 @@ def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
 
     Others may write the same file at the same time: each puts a whole one in its place.
     """
-    path = _path(folder, name, digest)
+    path = compiled_path(folder, name, digest)
     temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -76,7 +86,8 @@ def _remove_old(folder: Path) -> None:
                     os.unlink(item.path)
 
 
-def _path(folder: Path, name: str, digest: str) -> Path:
+def compiled_path(folder: Path, name: str, digest: str) -> Path:
+    """Where the compiled form of a file with this digest is, if there is one."""
     return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
 
 
