@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
+from opcheck.app.guide import MORE
 from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
@@ -83,6 +84,7 @@ Buckets = Annotated[
         metavar="[NAME:DIM=]SIZE,SIZE",
         help="With --dynamic: the sizes to pad to, of all dimensions or of one, repeatable.",
         show_default="the example's size, its half, quarter and eighth",
+        rich_help_panel=MORE,
     ),
 ]
 Helpers = Annotated[
@@ -92,6 +94,7 @@ Helpers = Annotated[
         metavar="FILE",
         help="With --diff: the module that functions go into, beside each file that calls them.",
         show_default="the file itself, or opcheck_helpers.py for more than 40 lines",
+        rich_help_panel=MORE,
     ),
 ]
 
@@ -112,6 +115,7 @@ Into = Annotated[
         metavar="DIR",
         help="The folder for --custom-op; with --write, one that is there.",
         show_default="opcheck_NAME",
+        rich_help_panel=MORE,
     ),
 ]
 Toolchain = Annotated[
@@ -122,6 +126,7 @@ Toolchain = Annotated[
         help="What --custom-op builds with: ascend-c, bang-c, musa-c, cuda, hip, triton, "
         "triton-ascend, metal.",
         show_default="the vendor's own",
+        rich_help_panel=MORE,
     ),
 ]
 
