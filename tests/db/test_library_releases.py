@@ -89,6 +89,27 @@ def test_a_kernel_with_an_instruction_of_newer_chips_is_not_built_for_older_ones
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "intel-max@2.5.1",
+            "transformers takes AutoAWQ for AWQ until 5.0, and until 4.48 it raises RuntimeError "
+            "without CUDA",
+        ),
+        (
+            "apple-mps@2.9.1",
+            "transformers 4.48 to 4.57 takes AutoAWQ's layers of Intel's extension where it finds "
+            "no CUDA, and these do not run there; from 5.0 on it takes GPTQModel",
+        ),
+    ],
+)
+def test_awq_is_refused_by_the_library_that_was_taken_before(name: str, text: str) -> None:
+    found = matrix_of(name).conditions["gptqmodel::awq_linear"]
+    refused = [str(one.text) for one in found if one.verdict is Verdict.UNSUPPORTED]
+    assert refused == [text]
+
+
 def test_a_kernel_that_names_a_chip_and_holds_the_instructions_of_another_is_unknown() -> None:
     (found,) = matrix_of("amd-mi300x@2.13.0").conditions["gptqmodel::awq_gemv_fast_linear"]
     assert found.verdict is Verdict.UNKNOWN
