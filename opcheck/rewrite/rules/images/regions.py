@@ -262,15 +262,14 @@ class DeformConv2dByGather(Rule):
 _BOXES = 65536
 
 
-def _ahead(scores: Tensor, places: Tensor, others: Tensor, theirs: Tensor) -> Tensor:
-    """Which box comes before which: the better one, NaN first, and the first of equal ones."""
+def _ahead(scores: Tensor, others: Tensor, first: Tensor | float) -> Tensor:
+    """How many boxes come before each: better ones, NaN first, and the first of equal ones."""
     one, other = scores[:, None], others[None, :]
-    unknown = one != one
-    better = (one > other).to(torch.float32)
-    better = better + torch.logical_and(unknown, other == other).to(torch.float32)
-    alike = (one == other).to(torch.float32)
-    alike = alike + torch.logical_and(unknown, other != other).to(torch.float32)
-    return better + alike * (places[:, None] < theirs[None, :]).to(torch.float32)
+    better = (one > other).to(torch.float32) + (one == other).to(torch.float32) * first
+    unknown = (scores != scores).to(torch.float32)
+    theirs = (others != others).to(torch.float32)
+    before = unknown.sum() * (1 - theirs) + (unknown[:, None] * first).sum(0) * theirs
+    return better.sum(0) + before
 
 
 def _over(boxes: Tensor, others: Tensor, iou_threshold: float) -> Tensor:
@@ -284,31 +283,33 @@ def _over(boxes: Tensor, others: Tensor, iou_threshold: float) -> Tensor:
     return (both / (area[:, None] + areas[None, :] - both) > iou_threshold).to(torch.float32)
 
 
-def _best_first(scores: Tensor, block: int) -> Tensor:
+def _best_first(scores: Tensor, block: int, earlier: Tensor) -> Tensor:
     """Where each box is, in the order of the scores."""
     places = torch.arange(scores.size(0), device=scores.device)
-    parts = list(zip(scores.split(block), places.split(block), strict=True))
+    parts = scores.split(block)
     ranks = []
-    for others, theirs in parts:
-        rank = torch.zeros_like(theirs, dtype=torch.float32)
-        for better, at in parts:
-            rank = rank + _ahead(better, at, others, theirs).sum(0)
+    for number, others in enumerate(parts):
+        rank = torch.zeros_like(others, dtype=torch.float32)
+        same = earlier[: others.size(0), : others.size(0)]
+        for at, better in enumerate(parts):
+            first = same if at == number else float(at < number)
+            rank = rank + _ahead(better, others, first)
         ranks.append(rank)
     return torch.zeros_like(places).scatter(0, torch.cat(ranks).to(torch.int64), places)
 
 
 def nms(dets: Tensor, scores: Tensor, iou_threshold: float, block: int = 4096) -> Tensor:
     """Suppress by all better boxes that are themselves kept, until nothing changes."""
-    order = _best_first(scores, block)
     place = torch.arange(min(block, dets.size(0)), device=dets.device)
+    earlier = (place[:, None] < place[None, :]).to(torch.float32)
+    order = _best_first(scores, block, earlier)
     kept: list[tuple[Tensor, Tensor]] = []
     for boxes in dets.index_select(0, order).split(block):
         free = torch.ones_like(boxes[:, 0], dtype=torch.float32)
         for before, stay in kept:
             hits = (_over(before, boxes, iou_threshold) * stay[:, None]).sum(0)
             free = free * (hits == 0).to(torch.float32)
-        these = place[: boxes.size(0)]
-        ahead = (these[:, None] < these[None, :]).to(torch.float32)
+        ahead = earlier[: boxes.size(0), : boxes.size(0)]
         suppresses, keep = _over(boxes, boxes, iou_threshold) * ahead, free
         for _ in range(32):
             keep = free * ((suppresses * keep[:, None]).sum(0) == 0).to(torch.float32)
