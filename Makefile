@@ -21,7 +21,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing demand fuzz fuzz-whole
+.PHONY: help setup demo docs check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing model-lists demand fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -142,6 +142,9 @@ FOLDER ?= demand
 FIRST ?=
 
 # hours for all of them on two cores; what FOLDER has is not done again
+model-lists: setup
+	$(BIN)/python -m benchmarks.model_lists $(FOLDER)
+
 demand: setup
 	$(BIN)/python -m benchmarks.demand $(FOLDER) $(if $(FIRST),--first $(FIRST))
 

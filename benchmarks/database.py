@@ -13,8 +13,8 @@ COLD, WARM = 0.25, 0.05
 """Seconds of work until the newest matrix of every target has answered what it has of an operator,
 without an index and with one: what else the machine does meanwhile is no part of it."""
 LARGEST = 27.1 * 10**6
-"""Bytes that the database may take in the repository: 25 MB, and what Intel Gaudi (0.5 MB), MetaX (0.8),
-Biren (0.7) and Rebellions (0.1) take beside."""
+"""Bytes that the database may take in the repository: 25 MB, and beside it Intel Gaudi (0.5 MB),
+MetaX (0.8), Biren (0.7) and Rebellions (0.1)."""
 _LOAD = """
 import time
 from opcheck.db.store import Database

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.files.yaml_writer import flow, section
 from opcheck.db.schema.tables import COMPOSITES
 
@@ -39,7 +39,7 @@ def main() -> None:
     written = text(record(device), version, device)
     for file, content in {
         name: written,
-        yaml_writer.DIGESTS: yaml_writer.digests_text(_FOLDER, {name: written}),
+        digests.NAME: digests.listing(_FOLDER, {name: written}),
     }.items():
         (_FOLDER / file).write_text(content, encoding="utf-8", newline="\n")
 

@@ -43,13 +43,20 @@ def works(
 def processes(
     matrices: Sequence[SupportMatrix], *, exact: bool = False, plan: bool = False
 ) -> tuple[tuple[DeviceWork, ...], ...]:
-    """The same by process: PrivateUse1 has one name in each, and every stand-in is in the first."""
+    """The same by process: PrivateUse1 has one name in each, and there any type is stood in for.
+
+    Where there are several processes two of them work at a time: the first has half of the types.
+    """
     found = works(matrices, exact=exact, plan=plan)
     own = {m.target.device_type for m in matrices if _stood_in_for(m)}
     named = [work for work in found if work.device_type not in own]
     stood_in_for = [work for work in found if work.device_type in own]
-    first = (*named[:1], *stood_in_for)
-    return (first, *((work,) for work in named[1:]))
+    kept = len(stood_in_for) if len(named) < 2 else (len(found) + 1) // 2 - 1
+    first = (*named[:1], *stood_in_for[:kept])
+    others = [[work] for work in named[1:]]
+    for number, work in enumerate(stood_in_for[kept:]):
+        others[number % len(others)].append(work)
+    return (first, *map(tuple, others))
 
 
 def _stood_in_for(matrix: SupportMatrix) -> bool:

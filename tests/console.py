@@ -41,9 +41,12 @@ def steps(text: str) -> tuple[Step, ...]:
     return tuple(step for match in found for step in _steps(match["body"]))
 
 
-def printed(command: str, folder: Path) -> str:
-    """What a command prints now, in a terminal of 80 columns without colour."""
-    environment = _environment()
+def printed(command: str, folder: Path, *, colour: bool = False) -> str:
+    """What a command prints now, in a terminal of 80 columns; without colour unless wanted."""
+    environment = dict(_environment())
+    if colour:
+        del environment["NO_COLOR"]
+        environment["FORCE_COLOR"] = "1"
     program = shlex.join(python(*_LOADED, environment=tuple(environment.items())))
     done = subprocess.run(
         ["bash", "-c", _SHELL % program + command],

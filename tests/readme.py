@@ -1,17 +1,30 @@
 """Blocks of output in the README and in docs: what they say, and what the commands say now.
 
-``python -m tests.readme`` writes them anew (``make readme``).
+``python -m tests.readme`` writes them anew (``make readme``), the README's table of targets and its
+picture too.
 """
 
 import re
 import tempfile
 from pathlib import Path
 
+from opcheck.db.store import Database
+from opcheck.db.vendor import Vendor
+from opcheck.lang.speech import Language, speaking, tell
+from opcheck.model.verdict import Method
 from tests.console import ROOT, printed, shown_now, steps
+from tests.pictures import PICTURE, picture
 
 README = ROOT / "README.md"
 TRANSLATED = ROOT / "README.zh-CN.md"
 DOCS = ROOT / "docs"
+TARGETS = re.compile(r"(?<=<!-- targets -->\n).*?(?=<!-- end of targets -->)", re.DOTALL)
+_HEADINGS = {
+    Language.ENGLISH: ("vendor", "targets", "releases", "newest data", "kernels are"),
+    Language.CHINESE: ("厂商", "目标", "版本", "最新数据", "kernel 依据"),
+}
+_SHOWN = 4
+"""Targets of a vendor that are named; of others there is the number."""
 FENCED = re.compile(r"```.*?```", re.DOTALL)
 
 
@@ -44,10 +57,38 @@ def in_step(translation: str, original: str) -> str:
     return FENCED.sub(lambda own: next(blocks_there, own[0]), translation)
 
 
+def targets_now(page: str, language: Language) -> str:
+    """A README with the table of targets as the database has them."""
+    with speaking(language):
+        rows = [
+            _HEADINGS[language],
+            ("---", "---", "---", "---", "---"),
+            *map(_row, Database.open().vendors.values()),
+        ]
+        lines = ("| " + " | ".join(map(tell, row)) + " |\n" for row in rows)
+        return TARGETS.sub(lambda _: "".join(lines), page)
+
+
+def _row(vendor: Vendor) -> tuple[str, ...]:
+    chips = sorted(vendor.chips)
+    names = [f"`{vendor.name}-{chip}`" if chip else f"`{vendor.name}`" for chip in chips]
+    more = [f"+ {len(names) - _SHOWN}"] if len(names) > _SHOWN else []
+    releases = list(vendor.files)
+    newest = vendor.release(releases[-1]).data
+    return (
+        str(vendor.document.data["name"]),
+        ", ".join([*names[:_SHOWN], *more]),
+        f"{releases[0]} – {releases[-1]}",
+        str(newest["date"]),
+        str(newest.get("method", Method.REGISTERED)),
+    )
+
+
 if __name__ == "__main__":
-    now = shown_now(README.read_text(encoding="utf-8"), ROOT)
+    now = targets_now(shown_now(README.read_text(encoding="utf-8"), ROOT), Language.ENGLISH)
     README.write_text(now, encoding="utf-8")
     told = in_step(TRANSLATED.read_text(encoding="utf-8"), now)
-    TRANSLATED.write_text(told, encoding="utf-8")
+    TRANSLATED.write_text(targets_now(told, Language.CHINESE), encoding="utf-8")
+    PICTURE.write_text(picture(), encoding="utf-8")
     for one in pages():
         one.write_text(page_now(one), encoding="utf-8")

@@ -2,8 +2,8 @@
 
 from opcheck.commands.fix.running import Limits, named_as, tolerances
 from opcheck.model.emulation import Difference
+from opcheck.model.jobs import Tolerance
 from opcheck.model.plan import Compared, Label, Suggestion, Tier
-from opcheck.model.work import Tolerance
 
 
 def off(name: str, largest: float | None) -> Difference:

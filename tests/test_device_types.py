@@ -19,7 +19,7 @@ from tests.resolve import made
 from tests.source.pt2_files import export
 from tests.trace.small_models import ready
 
-KEYS = {"cuda": "CUDA", "xla": "XLA"}
+KEYS = {"cuda": "CUDA", "xla": "XLA", "mps": "MPS"}
 NET = """
 import torch
 
@@ -41,10 +41,25 @@ def matrix(device_type: str, *registered: str) -> SupportMatrix:
 MATRICES = tuple(matrix(name, "aten::relu") for name in ("cuda", "npu", "mlu", "xla", "npu"))
 
 
-def test_a_process_is_named_after_one_vendor_and_the_first_stands_in_for_all_others() -> None:
-    found = [[work.device_type for work in process] for process in processes(MATRICES)]
-    assert found == [["npu", "cuda", "xla"], ["mlu"]]
-    assert [[w.device_type for w in p] for p in processes(MATRICES[:1])] == [["cuda"]]
+def _by_process(*device_types: str) -> list[list[str]]:
+    found = processes([matrix(name, "aten::relu") for name in device_types])
+    return [[work.device_type for work in process] for process in found]
+
+
+def test_a_process_is_named_after_one_vendor_and_half_of_the_types_are_traced_in_the_first() -> (
+    None
+):
+    assert _by_process("cuda", "npu", "mlu", "xla", "npu") == [["npu", "cuda"], ["mlu", "xla"]]
+    assert _by_process("npu", "mlu", "musa", "cuda", "xla", "mps") == [
+        ["npu", "cuda", "xla"],
+        ["mlu", "mps"],
+        ["musa"],
+    ]
+
+
+def test_what_is_stood_in_for_needs_no_further_process() -> None:
+    assert _by_process("cuda", "npu", "xla") == [["npu", "cuda", "xla"]]
+    assert _by_process("cuda") == [["cuda"]]
 
 
 def test_in_one_process_the_device_with_a_name_of_its_own_comes_first() -> None:

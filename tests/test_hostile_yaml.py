@@ -8,7 +8,8 @@ import pytest
 
 from opcheck.db.audit.audit import audit
 from opcheck.db.by_hand.libraries import users_file
-from opcheck.db.files.yaml_reader import DEEPEST, MOST_BYTES, MOST_VALUES
+from opcheck.db.files.content import MOST_BYTES
+from opcheck.db.files.yaml_reader import DEEPEST, MOST_VALUES
 from opcheck.db.store import Database
 from opcheck.errors import OpcheckError
 from opcheck.model.target import Target, TargetSpec

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, UsageError
 from opcheck.model.emulation import EmulationRequest, PartialEmulationError
+from opcheck.model.jobs import Job
 from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.work import CutShortError, DeviceWork, Job, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResult
 from opcheck.sandbox.parent.process import environment, total_memory
 from opcheck.sandbox.parent.run import check, emulate, run
 from opcheck.sandbox.parent.work import Work

@@ -1,20 +1,37 @@
 """What the README shows is what the commands say."""
 
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from opcheck.db.store import Database
 from opcheck.errors import ExitCode
-from tests.console import ROOT
-from tests.readme import DOCS, README, blocks, output_of, page_now, pages
+from opcheck.lang.speech import Language
+from tests.console import EXAMPLES, ROOT
+from tests.pictures import PICTURE, picture
+from tests.readme import (
+    DOCS,
+    FENCED,
+    README,
+    TRANSLATED,
+    blocks,
+    output_of,
+    page_now,
+    pages,
+    targets_now,
+)
 
 HELP = [arguments for arguments in blocks() if arguments.endswith("--help")]
 RUNS = [arguments for arguments in blocks() if not arguments.endswith("--help")]
 
 
 def test_the_readme_shows_help_and_a_run() -> None:
-    assert {"--help", "scan --help"} <= set(HELP)
+    assert HELP == ["--help"]
     assert any(arguments.startswith("scan ") for arguments in RUNS)
 
 
@@ -28,6 +45,59 @@ def test_help_is_as_shown(arguments: str) -> None:
 @pytest.mark.parametrize("arguments", RUNS)
 def test_a_run_is_as_shown(arguments: str) -> None:
     assert output_of(arguments) == blocks()[arguments], "make readme writes it anew"
+
+
+LONGEST = 18_000
+"""Characters of a README: what is longer is in docs."""
+PLAIN = [
+    line
+    for block in FENCED.findall(README.read_text(encoding="utf-8"))
+    if block.startswith("```\n")
+    for line in block.splitlines()
+    if line.startswith("opcheck ")
+]
+
+
+@pytest.mark.parametrize("page", [README, TRANSLATED], ids=["English", "Chinese"])
+def test_the_readme_is_short(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8")) < LONGEST
+
+
+@pytest.mark.parametrize(
+    ("page", "language"), [(README, Language.ENGLISH), (TRANSLATED, Language.CHINESE)]
+)
+def test_the_table_of_targets_is_as_the_database_has_them(page: Path, language: Language) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert targets_now(text, language) == text, "make readme writes it anew"
+    assert text.count("\n| ") > len(Database.open().vendors)
+
+
+@pytest.mark.slow
+def test_the_picture_is_of_what_the_command_says() -> None:
+    drawn = picture()
+    assert drawn == PICTURE.read_text(encoding="utf-8"), "make readme draws it anew"
+    assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "").partition("<style>")[2]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the examples of a clone, and with what earlier lines wrote."""
+    folder = tmp_path_factory.mktemp("clone")
+    shutil.copytree(EXAMPLES, folder / "examples")
+    return folder
+
+
+def test_lines_to_copy_are_found() -> None:
+    assert len(PLAIN) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", PLAIN)
+def test_a_line_can_be_copied_as_it_stands(line: str, clone: Path) -> None:
+    command = [sys.executable, "-m", "opcheck", *shlex.split(line)[1:]]
+    done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=False)
+    assert done.returncode in (ExitCode.PASS, ExitCode.GATE), done.stderr
+    assert done.stdout
 
 
 def test_pages_of_docs_show_runs() -> None:

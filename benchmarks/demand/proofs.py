@@ -11,11 +11,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 
 from benchmarks.demand.models import Entry, entries
 from benchmarks.demand.plans import Pair
-from benchmarks.demand.traces import slug
+from benchmarks.demand.traces import LIBRARIES, Traces, slug
 from benchmarks.zoo_fixes import outcome
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import FixKind, FixRequest
@@ -24,13 +25,17 @@ from opcheck.lang.speech import tell
 from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.trace import MODULE_FAILED
 from opcheck.model.verdict import Verdict
+from opcheck.sandbox.parent.preloaded import Template, copied_from
 
 TARGETS = (
     "ascend-310b@26.1.0", "ascend-310b@5.0.0", "ascend-910b@26.1.0", "ascend-950@26.1.0",
     "cambricon-mlu370@r2.4_develop", "moorethreads-s4000@1.0.0",
 )  # fmt: skip
 """Devices that can be emulated: those whose kernels stand at PrivateUse1."""
+TRACED = "npu"
+"""Whose traces tell how large a model is."""
 
 
 _BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
@@ -80,20 +85,49 @@ def path(folder: Path, entry: Entry, target: str) -> Path:
 
 
 def made(folder: Path, count: int, found: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
-    """Prove what is missing, of so many models, target after target; a line for each."""
+    """Prove what is missing, of so many models, the smallest first; a line for each."""
+    template = Template(LIBRARIES)
+    try:
+        with copied_from(template):
+            for entry, target in _missing(folder, count, found):
+                begun = time.monotonic()
+                result = proved(entry, target)
+                place = path(folder, entry, target)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(json.dumps(asdict(result)), "utf-8")
+                took = time.monotonic() - begun
+                yield f"{target} {entry.name} {took:.1f} s {result.whole} {result.why}"
+    finally:
+        template.close()
+
+
+def _missing(
+    folder: Path, count: int, found: Mapping[str, Sequence[Pair]]
+) -> Iterator[tuple[Entry, str]]:
+    """Pairs that are blocked and were not tried, target after target."""
     named = {entry.name: entry for entry in entries(folder)}
-    left = list(found)[:count]
-    for name in left:
-        blocked = {p.target.partition("+")[0] for p in found[name] if is_blocked(p)}
-        for target in TARGETS:
-            place = path(folder, named[name], target)
-            if target not in blocked or place.exists():
-                continue
-            begun = time.monotonic()
-            result = proved(named[name], target)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps(asdict(result)), "utf-8")
-            yield f"{target} {name} {time.monotonic() - begun:.1f} s {result.whole} {result.why}"
+    traces = Traces(folder / "traces")
+    left: list[tuple[int, Entry, list[str]]] = []
+    for name, pairs in found.items():
+        entry, blocked = named[name], {p.target.partition("+")[0] for p in pairs if is_blocked(p)}
+        missing = [t for t in TARGETS if t in blocked and not path(folder, entry, t).exists()]
+        elements = _elements(traces, entry) if missing else None
+        if elements is not None:
+            left.append((elements, entry, missing))
+    for _, entry, missing in sorted(left, key=lambda one: one[0])[:count]:
+        yield from ((entry, target) for target in missing)
+
+
+def _elements(traces: Traces, entry: Entry) -> int | None:
+    """How much a run takes; None of a model that does not run on the inputs that were made up."""
+    found = 0
+    for result in traces.read(entry, TRACED):
+        trace = result.trace
+        if any(gap.code == MODULE_FAILED for gap in trace.gaps):
+            return None
+        taken = (trace.nodes[use.node].tensors() for use in trace.uses)
+        found = max(found, sum(prod(tensor.shape) for call in taken for _, tensor in call))
+    return found
 
 
 def is_blocked(pair: Pair) -> bool:

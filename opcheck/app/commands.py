@@ -1,8 +1,8 @@
 """Commands found by their folders, and imported when they run.
 
-The docstring of ``opcheck.commands.<name>`` is the command's help, so a list of all commands costs
-no more than that. ``command.py`` in the folder has the function of that name; a group has its
-commands in ``subcommands/``, one a file.
+The docstring of ``opcheck.commands.<name>`` is the command's help, and ``PURPOSE`` there the group
+that it is listed in, so that a list of all commands costs no more. ``command.py`` in the folder has
+the function of that name; a group has its commands in ``subcommands/``, one a file.
 """
 
 import importlib
@@ -19,6 +19,15 @@ from opcheck.app.direct import DirectCommand, DirectGroup
 
 FOLDER = "opcheck.commands"
 """Named, and not imported: commands import what is here."""
+PURPOSES = {
+    "check": "Check a model or a script",
+    "port": "Port it",
+    "gate": "Keep it running",
+    "compare": "Compare targets and models",
+    "data": "Data and environment",
+    "more": "More commands",
+}
+"""What ``PURPOSE`` of a command's package says -> the heading that it stands under in the help."""
 _SETTINGS: dict[str, Any] = {
     "no_args_is_help": True,
     "add_completion": False,
@@ -67,11 +76,15 @@ class Program(DirectGroup):
         return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the name and the first sentence of each command, importing none."""
+        """Write the name and the first sentence of each command by its purpose, importing none."""
         names = self.list_commands(ctx)
-        limit = formatter.width - 6 - max(map(len, names))
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _short(name, limit)) for name in names])
+        widest = max(map(len, names))
+        limit = formatter.width - 6 - widest
+        for purpose, heading in PURPOSES.items():
+            found = [name for name in names if purpose_of(name) == purpose]
+            if found:
+                with formatter.section(heading):
+                    formatter.write_dl([(n.ljust(widest), _short(n, limit)) for n in found])
 
 
 def names() -> tuple[str, ...]:
@@ -84,6 +97,13 @@ def names() -> tuple[str, ...]:
 def help_of(name: str) -> str:
     """What a command says of itself: the docstring of its folder."""
     return importlib.import_module(f"{FOLDER}.{name}").__doc__ or ""
+
+
+@cache
+def purpose_of(name: str) -> str:
+    """What a command is for, as its folder says; of one that says nothing, ``more``."""
+    said = getattr(importlib.import_module(f"{FOLDER}.{name}"), "PURPOSE", "more")
+    return said if said in PURPOSES else "more"
 
 
 def program(callback: Callable[..., None], kind: type[Program]) -> Any:
@@ -100,12 +120,10 @@ def _short(name: str, limit: int) -> str:
 def _loaded(name: str) -> Any:
     package = importlib.import_module(f"{FOLDER}.{name}")
     if "subcommands" in (found := {info.name for info in pkgutil.iter_modules(package.__path__)}):
-        kind = "opcheck.app.direct"
+        kind: Any = DirectGroup
         if "group" in found:
-            kind = f"{package.__name__}.group"
-        app = typer.Typer(
-            cls=importlib.import_module(kind).Group, help=package.__doc__, **_SETTINGS
-        )
+            kind = importlib.import_module(f"{package.__name__}.group").Group
+        app = typer.Typer(cls=kind, help=package.__doc__, **_SETTINGS)
         for module in _modules(f"{package.__name__}.subcommands"):
             _add(app, module, module.__name__.rpartition(".")[2], None)
         group = typer.main.get_command(app)

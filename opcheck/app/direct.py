@@ -6,12 +6,10 @@ typer would load pydantic to turn text into text, and take a full disk for a cra
 from collections.abc import Callable
 from typing import Any
 
-import typer
 from typer.core import TyperCommand, TyperGroup
 
-from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.app.language import TranslatedHelp, with_language
-from opcheck.app.output import Output
+from opcheck.app.short_help import ShortHelp
 
 
 class _Direct:
@@ -25,16 +23,20 @@ class _Direct:
         return None if value is None else parse(value)
 
 
-class DirectCommand(TranslatedHelp, TyperCommand):
+class _Command(TyperCommand):
+    """One that has ``--lang``, ready to be read."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Give the parameters, ``--lang`` and ``--help`` included."""
+        return with_language(ctx, super().get_params(ctx))
+
+
+class DirectCommand(TranslatedHelp, ShortHelp, _Command):
     """A command that spares each process the import of pydantic (60 ms)."""
 
     def get_params(self, ctx: Any) -> Any:
         """Give the parameters, ``--lang`` and ``--help`` included, ready to be read."""
-        return _read_directly(with_language(ctx, super().get_params(ctx)))
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Give ``--help``, which writes as every answer is written."""
-        return _writing_whole(super().get_help_option(ctx))
+        return _read_directly(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, on the targets that were meant."""
@@ -44,16 +46,17 @@ class DirectCommand(TranslatedHelp, TyperCommand):
         return super().invoke(ctx)
 
 
-class DirectGroup(TranslatedHelp, TyperGroup):
-    """The same for the program itself."""
+class DirectGroup(TranslatedHelp, ShortHelp, TyperGroup):
+    """The same for the program itself, and for a command that has others."""
 
     def get_params(self, ctx: Any) -> Any:
         """Give the parameters, ``--help`` included, ready to be read."""
         return _read_directly(super().get_params(ctx))
 
-    def get_help_option(self, ctx: Any) -> Any:
-        """Give ``--help``, which writes as every answer is written."""
-        return _writing_whole(super().get_help_option(ctx))
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write its options, and its commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
 
 
 def _read_directly(parameters: Any) -> Any:
@@ -67,28 +70,7 @@ def _read_directly(parameters: Any) -> Any:
     return parameters
 
 
-def _writing_whole(option: Any) -> Any:
-    if option is not None:
-        option.callback = _show_help
-    return option
-
-
-def _show_help(context: Any, option: Any, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        Output(None).write(f"{context.get_help()}\n")
-        raise typer.Exit
-
-
-class Group(DirectGroup):
-    """Ends its help with the examples of its commands."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write examples and exit codes."""
-        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
-        write_exit_codes(formatter)
-
-
-class DefaultGroup(Group):
+class DefaultGroup(DirectGroup):
     """Takes arguments that name none of its commands as those of its default."""
 
     default = "run"

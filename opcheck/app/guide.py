@@ -20,6 +20,7 @@ EXAMPLES = (
     "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
     "opcheck fix path/to/file.py:build -t ascend-910b --custom-op special_erfcx --into erfcx",
     "opcheck fix path/to/file.py:build -t ascend-910b --better --graph fused.pt2",
+    "opcheck fix path/to/file.py:build -t google-tpu-v4 --dynamic ids:1 --wrapper padded.py",
     "opcheck lint path/to/project -t ascend-910b",
     "opcheck doctor -t ascend-910b@8.x --write Dockerfile",
     "opcheck tune torchvision:resnet50 -t ascend-910b",
@@ -29,6 +30,7 @@ EXAMPLES = (
     "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",
     "opcheck fleet models.yaml -t ascend-910b -t moorethreads-s4000",
     "opcheck rules aten::isin",
+    "opcheck models llama -t ascend-910b",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
     "opcheck run -t ascend-910b train.py --lr 0.1",
@@ -46,6 +48,14 @@ EXAMPLES = (
     "opcheck db diff ascend-910b --db probe",
     "opcheck db show ascend-910b aten::gelu --db path/to/overlays",
 )
+FIRST = (
+    "opcheck scan path/to/file.py:build -t ascend-910b",
+    "opcheck run -t ascend-910b train.py --lr 0.1",
+    "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",
+    "opcheck gate path/to/file.py:build",
+    "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
+)
+"""What a newcomer copies."""
 INPUTS: Mapping[str, str] = {
     "ids=1x128:int64": "a tensor for the parameter named ids",
     "1x3x224x224": "a tensor by position, float32 unless told",
@@ -88,6 +98,21 @@ def write_examples(formatter: Any, examples: Iterable[str] = EXAMPLES) -> None:
     with formatter.section("Examples"):
         for line in examples:
             formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def write_more(formatter: Any) -> None:
+    """That there is more than the short help has."""
+    formatter.write_paragraph()
+    formatter.write_text("--help-all shows every option and form, all examples and exit codes.")
+
+
+def write_start(formatter: Any) -> None:
+    """Where somebody begins who has a model, or a script."""
+    formatter.write_paragraph()
+    formatter.write_text(
+        "Start here: opcheck scan for a model, opcheck run for a script. opcheck COMMAND --help "
+        "shows a command, --help-all every example and the exit codes."
+    )
 
 
 def write_sources(formatter: Any) -> None:

@@ -1,5 +1,6 @@
 """The console entry: the program, and failures turned into exit codes."""
 
+import gc
 import os
 import re
 import signal
@@ -14,7 +15,13 @@ import typer
 
 from opcheck.app.commands import Program, program
 from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
-from opcheck.app.guide import write_examples, write_exit_codes
+from opcheck.app.guide import (
+    EXAMPLES,
+    FIRST,
+    write_examples,
+    write_exit_codes,
+    write_start,
+)
 from opcheck.app.language import (
     WHICH_SHELL,
     Lang,
@@ -23,6 +30,7 @@ from opcheck.app.language import (
     translated_refusal,
 )
 from opcheck.app.output import Output
+from opcheck.app.short_help import MORE, is_full
 from opcheck.errors import (
     ExitCode,
     OpcheckError,
@@ -37,6 +45,9 @@ from opcheck.sandbox.command_line import own_process
 from opcheck.version import __version__
 
 _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
+_COLLECTED_EVERY = 50_000
+"""Objects more: what a command reads it keeps, and by Python's 700 the collector looks at it all
+again and again, a tenth of the time of a short command."""
 INTERRUPTED = 130
 """What shells give for a process that Ctrl-C ended."""
 BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
@@ -45,6 +56,7 @@ BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
 def main() -> None:
     """Run the command line of this process and exit."""
     signal.signal(signal.SIGTERM, _end)
+    gc.set_threshold(_COLLECTED_EVERY)
     if shell := os.environ.get(VARIABLE):
         from opcheck.app.completion.answers import shell_lines
 
@@ -99,9 +111,13 @@ class _Program(Program):
     """Ends its help with what a newcomer copies first."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write examples and exit codes."""
-        write_examples(formatter)
-        write_exit_codes(formatter)
+        """Write a few examples and where to begin, or in the full help all of them and codes."""
+        full = is_full(ctx)
+        write_examples(formatter, EXAMPLES if full else FIRST)
+        if full:
+            write_exit_codes(formatter)
+        else:
+            write_start(formatter)
 
 
 def application() -> Any:
@@ -132,11 +148,17 @@ def _opcheck(
     lang: Lang = None,
     install_completion: Annotated[
         bool,
-        typer.Option("--install-completion", help="Have a shell complete what is typed."),
+        typer.Option(
+            "--install-completion",
+            help="Have a shell complete what is typed.",
+            rich_help_panel=MORE,
+        ),
     ] = False,
     show_completion: Annotated[
         bool,
-        typer.Option("--show-completion", help="Print the script that this takes."),
+        typer.Option(
+            "--show-completion", help="Print the script that this takes.", rich_help_panel=MORE
+        ),
     ] = False,
     shell: Annotated[
         str | None,
@@ -145,6 +167,7 @@ def _opcheck(
             metavar="SHELL",
             help=WHICH_SHELL.format(list=", ".join(SCRIPTS)),
             show_default="the one that this runs in",
+            rich_help_panel=MORE,
         ),
     ] = None,
 ) -> None:

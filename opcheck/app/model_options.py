@@ -8,15 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from opcheck.app.direct import DirectCommand
-from opcheck.app.guide import (
-    EXAMPLES,
-    write_dynamic,
-    write_examples,
-    write_exit_codes,
-    write_inputs,
-    write_sources,
-    write_steps,
-)
+from opcheck.app.guide import write_dynamic, write_inputs, write_sources, write_steps
+from opcheck.app.short_help import MORE
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell, wording
@@ -91,6 +84,7 @@ InputSets = Annotated[
         metavar="FILE.py:NAME",
         help="A function that gives several sets of inputs; the model is called on each.",
         show_default="one call",
+        rich_help_panel=MORE,
     ),
 ]
 Decode = Annotated[
@@ -99,6 +93,7 @@ Decode = Annotated[
         "--decode",
         help="Call a generating model on one token more, with the cache of the first call.",
         show_default="one call",
+        rich_help_panel=MORE,
     ),
 ]
 Train = Annotated[
@@ -116,6 +111,7 @@ Steps = Annotated[
         metavar="NAME=VALUE",
         help="What the training step does, in one of the forms below, repeatable; implies --train.",
         show_default="AdamW as torch chooses it",
+        rich_help_panel=MORE,
     ),
 ]
 Dynamic = Annotated[
@@ -134,6 +130,7 @@ Timeout = Annotated[
         metavar="SECONDS",
         help="Give up on loading and running the model after so long.",
         show_default="300 for a model file, 3600 with values; none for Python",
+        rich_help_panel=MORE,
     ),
 ]
 Memory = Annotated[
@@ -143,12 +140,16 @@ Memory = Annotated[
         metavar="GIB",
         help="Memory that loading and running the model may take.",
         show_default="most of what the machine has",
+        rich_help_panel=MORE,
     ),
 ]
 Trust = Annotated[
     bool,
     typer.Option(
-        "--trust", help="Run code that is pickled inside the file.", show_default="refuse it"
+        "--trust",
+        help="Run code that is pickled inside the file.",
+        show_default="refuse it",
+        rich_help_panel=MORE,
     ),
 ]
 
@@ -166,16 +167,16 @@ class ModelCommand(DirectCommand):
         _warn()
         return super().invoke(ctx)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the forms that SOURCE and --input can have, examples, and the exit codes."""
+    def format_forms(self, ctx: Any, formatter: Any, *, full: bool) -> None:
+        """Write the forms that SOURCE can have, and in the full help those of other options."""
         write_sources(formatter)
+        if not full:
+            return
         write_inputs(formatter)
         if any(param.name == "dynamic" for param in self.params):
             write_dynamic(formatter)
         if any(param.name == "step" for param in self.params):
             write_steps(formatter)
-        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
-        write_exit_codes(formatter)
 
 
 def _warn() -> None:

@@ -8,6 +8,7 @@ import typer
 from msgspec import Struct
 
 from opcheck.app.language import HOW_TO_WRITE
+from opcheck.app.short_help import MORE
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, chained, sentence_of
 from opcheck.model.target import TargetSpec
@@ -44,6 +45,9 @@ class Detail(Struct, frozen=True):
 
 def target(text: str) -> TargetSpec:
     """Read a target from the command line."""
+    if "," in text:
+        each = " ".join(f"-t {name.strip()}" for name in text.split(",") if name.strip())
+        raise typer.BadParameter(Sentence("one target each time: {text}", text=each))
     try:
         return TargetSpec.parse(text)
     except ValueError as error:
@@ -174,6 +178,7 @@ Explain = Annotated[
         "--explain",
         help="Show for each finding what was looked at, and all the evidence in full.",
         show_default="the reason and the first sources",
+        rich_help_panel=MORE,
     ),
 ]
 Top = Annotated[
@@ -184,6 +189,7 @@ Top = Annotated[
         metavar="N",
         help="Show the N findings that cost most, and count the others.",
         show_default="all that there is room for",
+        rich_help_panel=MORE,
     ),
 ]
 Databases = Annotated[
@@ -193,6 +199,7 @@ Databases = Annotated[
         metavar="DIR",
         help="A folder of overlays, repeatable; the last one holds.",
         show_default="those of installed packages",
+        rich_help_panel=MORE,
     ),
 ]
 RuleFolders = Annotated[
@@ -202,6 +209,7 @@ RuleFolders = Annotated[
         metavar="DIR",
         help="A folder of rewrite rules of your own, whose code is run. Repeatable.",
         show_default="those of installed packages",
+        rich_help_panel=MORE,
     ),
 ]
 SchemaFiles = Annotated[
@@ -211,6 +219,7 @@ SchemaFiles = Annotated[
         metavar="FILE",
         help="A YAML file on a library that is not installed. Repeatable.",
         show_default="those that opcheck brings",
+        rich_help_panel=MORE,
     ),
 ]
 MaxAge = Annotated[
@@ -221,5 +230,6 @@ MaxAge = Annotated[
         metavar="DAYS",
         help="Exit with 4 where a vendor's newest data is older.",
         show_default="any age will do",
+        rich_help_panel=MORE,
     ),
 ]

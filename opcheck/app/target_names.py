@@ -28,6 +28,8 @@ def settle(parameters: MutableMapping[str, Any]) -> None:
     for name, value in typed.items():
         several = [found.get(spec, spec) for spec in _specs(value)]
         parameters[name] = several if isinstance(value, list) else several[0]
+    if parameters.get("product") == "" and len(specs) == len(found) == 1:
+        parameters["product"] = _product(specs[0], found[specs[0]], folders)
 
 
 def meant(
@@ -52,6 +54,20 @@ def meant(
             if not quiet and sys.stderr is not None:
                 print(printable(f"opcheck: {tell(_told(spec, meaning_of))}"), file=sys.stderr)
     return found
+
+
+def _product(typed: TargetSpec, spec: TargetSpec, folders: Sequence[str]) -> str:
+    """What a chip is sold as, where its target was named so: ``Ascend910B4``; else ""."""
+    from opcheck.costs.roofline import product_of
+    from opcheck.pipeline.database import open_database
+
+    database = open_database(folders)
+    try:
+        word = database.called.without_vendor(typed.name)
+        product = product_of(database.chip(database.resolve(spec)), word)
+    except OpcheckError:
+        return ""
+    return product.name if product else ""
 
 
 def _told(spec: TargetSpec, taken: "Meaning") -> Sentence:

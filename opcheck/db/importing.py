@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from opcheck.db import importers
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.files.document import uncollected
 from opcheck.db.importers.base import Importer
 from opcheck.errors import DatabaseError, UsageError
@@ -36,7 +36,7 @@ def import_files(
     ``sources`` holds one folder of files a vendor, or is the vendor's own among them. The same
     input gives the same bytes.
     """
-    importer = _importer(vendor)
+    importer = importer_of(vendor)
     if not sources.is_dir():
         raise UsageError(
             Sentence("no folder of vendor files: {text}", text=sources),
@@ -51,12 +51,17 @@ def import_files(
         _written(folder / name, text)
         for name, text in {
             **texts,
-            yaml_writer.DIGESTS: yaml_writer.digests_text(folder, texts),
+            digests.NAME: digests.listing(folder, texts),
         }.items()
     )
 
 
-def _importer(vendor: str) -> Importer:
+def importer_of(vendor: str) -> Importer:
+    """The importer of a vendor.
+
+    Raises:
+        UsageError: it has none.
+    """
     if vendor not in known():
         raise UsageError(
             Sentence("unknown vendor {text}", text=repr(vendor)),

@@ -39,6 +39,8 @@ class Names:
         Raises:
             UsageError: none that is known, or several.
         """
+        if refused := self._refused(text):
+            raise refused
         found = self.meant(text)
         if len(found) == 1:
             return found[0]
@@ -47,6 +49,8 @@ class Names:
     def meant(self, text: str) -> Sequence[Named]:
         """Every chip that a name may mean, the most used first; () where nothing is known."""
         wanted = compact(text)
+        if text not in self.vendors and (whole := self._called_for_all(wanted)):
+            return whole
         for vendor in [text] if text in self.vendors else self._vendors_called(wanted):
             return self._ordered((vendor, chip) for chip in self.vendors[vendor].chips)
         owners, rest = self._without_vendor(wanted)
@@ -56,6 +60,19 @@ class Names:
             if best := max(how.values(), default=0):
                 return self._ordered(named for named in how if how[named] == best)
         return ()
+
+    def without_vendor(self, text: str) -> str:
+        """A name in small letters and without signs, and without the vendor that it begins with."""
+        return self._without_vendor(compact(text))[1]
+
+    def _called_for_all(self, wanted: str) -> Sequence[Named]:
+        """The chip that stands for all of a vendor's, where a word for the vendor means it."""
+        return [
+            (name, chip)
+            for name, called in self._called.items()
+            for chip, words in called.chips.items()
+            if wanted in self._words and wanted in map(compact, words)
+        ]
 
     def called(self, vendor: str) -> VendorNames:
         """What users call a vendor, its chips and its releases."""
@@ -120,6 +137,22 @@ class Names:
             return named[0], place, named[1]
 
         return sorted(found, key=key)
+
+    def _refused(self, text: str) -> UsageError | None:
+        """What to say of a chip that a vendor's plugin raises on; None for any other name."""
+        owners, wanted = self._without_vendor(compact(text))
+        for vendor in owners:
+            for chip in self._called[vendor].refused:
+                if wanted in map(compact, chip.words):
+                    near = " or ".join(target_name(vendor, other) for other in chip.near)
+                    return UsageError(
+                        Sentence(
+                            "{name} has no target: {package} refuses it ({error})",
+                            name=chip.name, package=chip.package, error=chip.error,
+                        ),
+                        Sentence("did you mean {text}?", text=near),
+                    )  # fmt: skip
+        return None
 
     def _several(self, text: str, found: Sequence[Named]) -> UsageError:
         names = [target_name(*named) for named in found]

@@ -9,7 +9,7 @@ from opcheck.db.by_hand.target_names import ToolkitNames, VendorNames
 from opcheck.db.vendor import Vendor
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, chained, from_data
 from opcheck.model.target import TargetSpec
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[.-]?(?:rc|post|alpha|beta)\d+(?:\.\d+)*)?", re.IGNORECASE)
@@ -44,11 +44,7 @@ def release_named(vendor: Vendor, chip: str, spec: TargetSpec) -> tuple[str, str
         )
     release = completed(spec.sdk, releases) if spec.sdk else releases[-1]
     if release not in releases:
-        known = ", ".join(reversed(releases))
-        raise UsageError(
-            Sentence("unknown release {text} of {target}", text=repr(release), target=spec.name),
-            Sentence("known: {text}", text=known),
-        )
+        raise _unknown(vendor, chip, spec, release)
     torch = major_minor(spec.torch) if spec.torch else vendor.served(release)[-1]
     if torch not in vendor.listed(release):
         raise UsageError(
@@ -59,6 +55,16 @@ def release_named(vendor: Vendor, chip: str, spec: TargetSpec) -> tuple[str, str
             Sentence("it serves: {list}", list=", ".join(reversed(vendor.listed(release)))),
         )  # fmt: skip
     return release, torch
+
+
+def _unknown(vendor: Vendor, chip: str, spec: TargetSpec, release: str) -> UsageError:
+    """That a release is none of a chip; why, where it is one of the vendor and the chip says so."""
+    message = Sentence("unknown release {text} of {target}", text=repr(release), target=spec.name)
+    why = str(vendor.chips[chip].get("note", ""))
+    if why and release in vendor.files:
+        message = chained((message, from_data(why)), ": ")
+    known = ", ".join(reversed(vendor.releases(chip)))
+    return UsageError(message, Sentence("known: {text}", text=known))
 
 
 class Paired(Struct, frozen=True):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
     from opcheck.model.costs import Chip
     from opcheck.model.database import Statement
     from opcheck.model.environment import Environment, TorchEnvironment
+    from opcheck.model.model_lists import ModelRow
     from opcheck.model.plan import Remedy
     from opcheck.model.porting import CudaNames, Porting
 
@@ -260,6 +261,13 @@ class Database:
 
         common = self._vendor(target.vendor).document
         return chip_file(self.root, common, target.chip, self.cache)
+
+    @cached_property
+    def model_rows(self) -> "tuple[ModelRow, ...]":
+        """What lists of vendors and communities say of whole models."""
+        from opcheck.db.model_lists import model_rows
+
+        return tuple(model_rows(self.root, self.cache))
 
     def torch_environment(self) -> "TorchEnvironment":
         """What releases of torch go with, whatever the device."""

@@ -1,6 +1,5 @@
 """PyTorch's tables - overload history, composites, device branches - for a target."""
 
-import glob
 from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -237,7 +236,8 @@ class Tables(Struct, frozen=True, dict=True):
 
     def _composites(self, torch_version: str, device: str) -> Path | None:
         stem = f"composites@{major_minor(torch_version)}-"
-        recorded = sorted(self.folder.glob(f"{glob.escape(stem)}*.yaml"))
+        found = (path for path in self.folder.iterdir() if path.name.startswith(stem))
+        recorded = sorted(path for path in found if path.suffix == ".yaml")
         own = (path for path in recorded if path.stem == f"{stem}{device}")
         return next(own, recorded[0] if recorded else None)
 

@@ -77,8 +77,9 @@ def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | 
 
 
 def _is_of(compiler: Mapping[str, Any], target: Target) -> bool:
-    here = target.sdk in compiler.get("releases", (target.sdk,))
-    return compiler["vendor"] == target.vendor and here and _is_for(compiler, target)
+    if compiler["vendor"] != target.vendor:
+        return False
+    return target.sdk in compiler.get("releases", (target.sdk,)) and _is_for(compiler, target)
 
 
 def _is_for(said: Mapping[str, Any], target: Target) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.db.by_hand import overlays
-from opcheck.db.files import document, yaml_writer
+from opcheck.db.files import digests, document
 from opcheck.db.files.document import Document
 from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.vendor import RELEASE
@@ -90,7 +90,7 @@ class Vendor:
         """Whether a generated file is no longer what its importer wrote."""
         folder = found.path.parent
         if folder not in self._noted:
-            self._noted[folder] = yaml_writer.read_digests(folder)
+            self._noted[folder] = digests.noted(folder)
         return self._noted[folder].get(found.path.name, found.digest) != found.digest
 
 

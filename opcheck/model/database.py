@@ -246,5 +246,50 @@ class Imports(Struct, frozen=True):
     files: tuple[ImportedFile, ...]
 
 
-DatabaseView = DatabaseStatus | Contents | MatrixDiffs | Audit | Imports
+class CollectedFile(Struct, frozen=True):
+    """A vendor's file of a newer release, copied from a checkout."""
+
+    file: str
+    """As it is called among the vendor's files."""
+    ref: str
+    commit: str
+    path: str
+    """In the repository."""
+    date: str
+    """ISO date of the commit."""
+
+
+class ModelChange(Struct, frozen=True):
+    """Whether one model runs on one chip, at the release before and at the newer one."""
+
+    model: str
+    name: str
+    """The target, without its release: ``google-tpu-v4``."""
+    before: bool | None
+    after: bool | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the answer is another one."""
+        return self.before is not self.after
+
+
+class Refreshed(Struct, frozen=True):
+    """A newer release of a vendor, from its own files to what it changes."""
+
+    vendor: str
+    before: str
+    release: str
+    collected: tuple[CollectedFile, ...]
+    by_hand: tuple[str, ...]
+    """Files of the release before that no checkout gives: they are made by hand, if need be."""
+    files: tuple[ImportedFile, ...]
+    diffs: tuple[MatrixDiff, ...]
+    """One for each chip that both releases know."""
+    audit: Audit
+    models: tuple[ModelChange, ...]
+    """By model, then chip."""
+
+
+DatabaseView = DatabaseStatus | Contents | MatrixDiffs | Audit | Imports | Refreshed
 """What ``opcheck db`` answers with."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.launches import Launch
+from opcheck.model.model_lists import ModelEvidence
 from opcheck.model.plan import Declined, PlanSummary, Suggestion
 from opcheck.model.shown import Shown
 from opcheck.model.trace import RUN_ENDED, CompiledRegion, Gap, Phase
@@ -115,6 +116,8 @@ class TargetReport(Struct, frozen=True):
     partitions: tuple[Partition, ...] = ()
     """The run in the order of its calls, cut where they begin or cease to fall back; () where none
     does."""
+    model: ModelEvidence | None = None
+    """What its vendor or community lists of the model; None where that names no such one."""
 
 
 class ModelInfo(Struct, frozen=True):

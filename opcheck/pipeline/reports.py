@@ -9,6 +9,7 @@ from opcheck.device_types import Scanned
 from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.model_lists import ModelIdentity
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.trace import Trace
@@ -46,6 +47,29 @@ def report_of(
         trace=scanned.info(),
         targets=tuple(resolve(scanned.of(m.target), m, explained=explained) for m in matrices),
     )
+
+
+def with_lists(
+    report: Report,
+    model: ModelIdentity,
+    database: Database,
+    matrices: Sequence[SupportMatrix],
+) -> Report:
+    """The report with what lists say of the model; its targets are those of ``matrices``."""
+    if model == ModelIdentity(dtype=model.dtype):
+        return report
+    from opcheck.db.model_lists import evidence_on
+
+    targets = tuple(
+        replace(
+            found,
+            model=evidence_on(
+                database.model_rows, model, m.target, report.trace.mode, found.summary.runs
+            ),
+        )
+        for found, m in zip(report.targets, matrices, strict=True)
+    )
+    return replace(report, targets=targets)
 
 
 def nothing_called(source: str) -> TraceError:

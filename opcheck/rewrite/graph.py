@@ -14,7 +14,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.work import Replacement
+from opcheck.model.jobs import Replacement
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import candidates

@@ -11,6 +11,8 @@ from torch.library import Library
 from torch.utils._pytree import tree_map
 from torch.utils.hooks import RemovableHandle
 
+from opcheck.model.emulation import is_gradient
+from opcheck.model.jobs import Tolerance
 from opcheck.model.trace import OpName
 from opcheck.rewrite.variants import functional
 from opcheck.trace.torch_internals.dispatcher import overload_named
@@ -39,12 +41,16 @@ class Perturbation:
             draw: which way, from 0.
         """
         self._far = {n: far * HEADROOM for op, far in tolerances.items() for n in forms(op)}
+        self._bases = {functional(name) for name in self._far}
         self._random = torch.Generator().manual_seed(draw) if draw else None
         self._inside: set[str] = set()
         self._hooks: list[RemovableHandle] = []
         self._quiet = False
         self.met: set[str] = set()
         """Overloads that were called, all of an operator's forms under its functional one."""
+        self.without: set[tuple[str, str]] = set()
+        """Of those, a call and another overload that was not called inside of it."""
+        self._within: list[set[str]] = [set()]
 
     def kernel(self, name: str, original: Any) -> Kernel:
         """The kernel to register in place of an overload's own."""
@@ -54,8 +60,8 @@ class Perturbation:
             args, kwargs = _boxed(func, args, kwargs)
             if self._quiet or name in self._inside:
                 return original.call_boxed(keys, *args, **kwargs)
-            self.met.add(functional(name))
             self._inside.add(name)
+            self._within.append(set())
             try:
                 if func._schema.is_mutable:
                     result = original.call_boxed(keys, *args, **kwargs)
@@ -64,8 +70,16 @@ class Perturbation:
                 return self._each(original.call_boxed(keys, *args, **kwargs), self._result, name)
             finally:
                 self._inside.discard(name)
+                self._ended(functional(name))
 
         return moved
+
+    def _ended(self, call: str) -> None:
+        """Note what was called inside of a call that has ended."""
+        within = self._within.pop()
+        self.without |= {(call, other) for other in self._bases - within - {call}}
+        self._within[-1] |= within | {call}
+        self.met.add(call)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,6 +155,41 @@ def moving(tolerances: Mapping[str, float], draw: int) -> Iterator[Perturbation]
         moving.end()
         for library in libraries.values():
             library._destroy()  # private, checked on 2.13.0
+
+
+def places(run: Callable[[], object], tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
+    """What is to be moved on the host: where it runs as something else, the model's own call.
+
+    Args:
+        run: runs the model.
+        tolerances: overload that is replaced -> how far off, and the calls that it is inside of.
+    """
+    calls = {call for tolerance in tolerances.values() for call in tolerance.calls}
+    known = sorted(call for call in calls if functional(call))
+    with moving(dict.fromkeys((*tolerances, *known), 0.0), 0) as seen:
+        run()
+    far: dict[str, float] = {}
+    for op, tolerance in tolerances.items():
+        apart = {call for call, other in seen.without if other == functional(op)}
+        there = {call for call in tolerance.calls if functional(call) in apart}
+        if functional(op) in seen.met:
+            there.add(op)
+        for name in there or tolerance.calls:
+            far[name] = max(far.get(name, 0.0), tolerance.eps)
+    return far
+
+
+def roundings(backward: Mapping[str, Tensor]) -> Mapping[str, float]:
+    """How far gradients may be off whatever is replaced: by one rounding of the largest.
+
+    What is far less is left of terms that cancel, such as the sum behind a norm, and other
+    roundings leave something else of them. A perturbation of so little shows nothing.
+    """
+    found = {name: t for name, t in backward.items() if is_gradient(name) and t.numel()}
+    kept = {name: t for name, t in found.items() if t.is_floating_point() or t.is_complex()}
+    sizes = [float(tensor.abs().nan_to_num(0.0, 0.0).max()) for tensor in kept.values()]
+    largest = max(sizes, default=0.0)
+    return {name: torch.finfo(t.dtype).eps * largest for name, t in kept.items()}
 
 
 def _there(moving: Perturbation) -> Iterator[tuple[str, str]]:

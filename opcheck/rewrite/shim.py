@@ -9,11 +9,23 @@ from opcheck.db.versions import version_key
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
+from opcheck.model.trace import Composite, OpName
 from opcheck.rewrite.refused_uses import EVERY, HELPERS, refused_uses
+from opcheck.rewrite.shim_text import (
+    ABOVE,
+    BESIDE,
+    BOXED,
+    HEAD,
+    ONCE,
+    PARTS,
+    TAIL,
+    TEST,
+    WRITTEN,
+)
 from opcheck.rewrite.text import Module
 from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
-from opcheck.trace.torch_internals.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import composite_kind, overload_named
 
 PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "rbln": "torch_rbln",
            "supa": "torch_supa"}  # fmt: skip
@@ -66,155 +78,29 @@ def _not_for_a_shim(way: Suggestion, matrix: SupportMatrix) -> str:
         return "it is nothing that code could stand for"
     if way.whole:
         return "it changes what calls hand to each other, which no kernel can"
-    if way.replaces not in matrix.entries:
-        return ""
-    refused = refused_uses(matrix, way.replaces)
+    op, beside = way.replaces, _can_be_beside(matrix, way.replaces)
+    if op not in matrix.entries:
+        if beside or not _calls_itself(way):
+            return ""
+        return Sentence(
+            "its code calls {op} itself, which with this torch a shim cannot leave to what was "
+            "there",
+            op=op,
+        )
+    refused = refused_uses(matrix, op)
     if not refused:
         return Sentence(
             "the target has a kernel for {op}, which refuses this use; what it refuses is nothing "
             "that a shim can ask of a call",
-            op=way.replaces,
+            op=op,
         )
-    if (
-        refused != EVERY
-        and not _gives_kernels(matrix)
-        and not _stays_reachable(matrix, way.replaces)
-    ):
+    if refused != EVERY and not beside:
         return Sentence(
             "the target has a kernel for {op}, which refuses this use; with this torch a shim "
             "cannot leave all others to it",
-            op=way.replaces,
+            op=op,
         )
     return ""
-
-
-_HEAD = '''\
-"""Kernels that {target} lacks, from what it has; written by opcheck {version}.
-
-Import it once, after {plugin}:
-
-    import {plugin}
-    import {module}
-
-{rows}
-"""
-'''
-_TAIL = '''\
-LIBRARIES = []
-"""Dropping them takes the kernels away again."""
-
-
-def _register(overload, kernel, *keys):
-    namespace, name = overload.split("::")
-    library = torch.library.Library(namespace, "IMPL")
-    for key in keys:
-        library.impl(name, kernel, key)
-    LIBRARIES.append(library)
-{beside}
-
-{calls}
-'''
-_BOXED = '''
-
-def _overload(overload):
-    namespace, name = overload.split("::")
-    base, _, form = name.partition(".")
-    return getattr(getattr(getattr(torch.ops, namespace), base), form or "default")
-
-
-def _boxed(own, args, kwargs):
-    """Tensors for numbers that stand for some: what calls a kernel from Python takes no others."""
-    named = {a.name for a in own._schema.arguments if str(a.type) == "Tensor"}
-
-    def boxed(name, value):
-        plain = name not in named or isinstance(value, torch.Tensor)
-        return value if plain else torch.tensor(value)
-
-    args = [boxed(a.name, value) for a, value in zip(own._schema.arguments, args)]
-    return args, {name: boxed(name, value) for name, value in kwargs.items()}
-
-
-'''
-_BESIDE = '''\
-def _register_beside(overload, kernel, refuses, *keys):
-    """Use a kernel for what the device's own refuses, and that for the rest."""
-    namespace, name = overload.split("::")
-    library = torch.library.Library(namespace, "IMPL")
-
-    def beside(own):
-        def chosen(keys, *args, **kwargs):
-            if refuses(*args, **kwargs):
-                return kernel(*args, **kwargs)
-            args, kwargs = _boxed(_overload(overload), args, kwargs)
-            return own.call_boxed(keys, *args, **kwargs)
-
-        return chosen
-
-    for key, own in [(key, torch.library.get_kernel(overload, key)) for key in keys]:
-        library.impl(name, beside(own), key, with_keyset=True)
-    LIBRARIES.append(library)
-'''
-_ABOVE = '''\
-def _register_beside(overload, kernel, refuses, key):
-    """Use a kernel for what the device's own refuses, and that for the rest.
-
-    They are chosen from above the device's key: at autograd's, and at one that every call passes.
-    """
-    namespace, name = overload.split("::")
-    library = torch.library.Library(namespace, "IMPL")
-    own, keys = _overload(overload), torch._C.DispatchKey
-    other = torch._C.DispatchKeySet(keys.AutogradOther)
-
-    def taken(args, kwargs):
-        given = [v for v in (*args, *kwargs.values()) if isinstance(v, torch.Tensor)]
-        return any(t.device.type not in ("cpu", "meta") for t in given) and refuses(*args, **kwargs)
-
-    def above(given, *args, **kwargs):
-        if taken(args, kwargs):
-            return kernel(*args, **kwargs)
-        args, kwargs = _boxed(own, args, kwargs)
-        return own.redispatch(given.remove(getattr(keys, key)) | other, *args, **kwargs)
-
-    def below(given, *args, **kwargs):
-        if taken(args, kwargs):
-            return kernel(*args, **kwargs)
-        args, kwargs = _boxed(own, args, kwargs)
-        return own.redispatch(given.remove(keys.BackendSelect), *args, **kwargs)
-
-    library.impl(name, above, key, with_keyset=True)
-    library.impl(name, below, "BackendSelect", with_keyset=True)
-    LIBRARIES.append(library)
-'''
-_TEST = '''\
-import torch
-
-
-{helpers}
-
-
-def {name}(*args, **kwargs):
-    """Whether the device's kernel refuses this use of {op}."""
-    given = {{**dict(zip({names}, args)), **kwargs}}
-    return (
-        {refused}
-    )
-'''
-_WRITTEN = '''\
-def _writing(kernel, *names):
-    """Let a kernel that gives new tensors write them where the caller says."""
-
-    def written(*args, **kwargs):
-        places = [kwargs.pop(name) for name in names] or args[:1]
-        results = kernel(*args, **kwargs)
-        results = results if isinstance(results, (tuple, list)) else (results,)
-        for place, result in zip(places, results):
-            if place.shape != result.shape:
-                place.resize_(result.shape)
-            place.copy_(result)
-        return places[0] if len(places) == 1 else tuple(places)
-
-    return written
-'''
 
 
 def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
@@ -222,21 +108,32 @@ def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
 
     module = Module()
     calls = [_call(module, matrix, way) for way in ways]
-    head = _HEAD.format(
+    head = HEAD.format(
         target=matrix.target,
         version=__version__,
         plugin=PLUGINS.get(matrix.target.device_type, "torch"),
         module="this_file",
-        rows="\n".join(f"{way.replaces}: {way.rule} ({way.label.value})" for way in ways),
+        rows="\n".join(_row(matrix, *each) for each in zip(ways, calls, strict=True)),
     )
     imports = module.imports
     if any(way.replaces.startswith("torchvision::") for way in ways):
         imports = f"{imports}\nimport torchvision"
+    if any("*_once(" in call for call in calls):
+        imports = f"import threading\n{imports}"
     if "import torch" not in imports.splitlines():
         imports = f"import torch\n{imports}"
-    written = [_WRITTEN.rstrip()] if any("_writing(" in call for call in calls) else []
+    written = [WRITTEN.rstrip()] if any("_writing(" in call for call in calls) else []
     parts = [module.body, *written, _tail(matrix, calls)]
     return f"{head}\n{imports.strip()}\n\n\n" + "\n\n\n".join(parts) + "\n"
+
+
+def _row(matrix: SupportMatrix, way: Suggestion, call: str) -> str:
+    parted = call.startswith(_PARTED) and way.replaces in matrix.entries
+    others = "; its other calls as PyTorch's own parts" if parted else ""
+    return f"{way.replaces}: {way.rule} ({way.label.value}){others}"
+
+
+_PARTED = "_register_with_parts("
 
 
 def _call(module: Module, matrix: SupportMatrix, way: Suggestion) -> str:
@@ -246,29 +143,60 @@ def _call(module: Module, matrix: SupportMatrix, way: Suggestion) -> str:
     if functional(op) != op:
         keys = f'"{key}"'
         kernel = f"_writing({', '.join([kernel, *map(repr, _written(op))])})"
+    if op not in matrix.entries and _calls_itself(way):
+        return _beside(matrix, op, f"*_once({kernel})", keys)
     refused = refused_uses(matrix, op) if op in matrix.entries else EVERY
     if refused == EVERY:
         return f'_register("{op}", {kernel}, {keys})'
     name = "_refuses_" + re.sub(r"\W+", "_", op.partition("::")[2])
     names = tuple(argument.name for argument in overload_named(op)._schema.arguments)
-    test = _TEST.format(helpers=HELPERS.rstrip(), name=name, op=op, names=names, refused=refused)
-    name = module.add(test, name)
-    if not _gives_kernels(matrix):
-        keys = f'"Autograd{key}"'
-    return f'_register_beside("{op}", {kernel}, {name}, {keys})'
+    test = TEST.format(helpers=HELPERS.rstrip(), name=name, op=op, names=names, refused=refused)
+    return _beside(matrix, op, f"{kernel}, {module.add(test, name)}", keys)
+
+
+def _beside(matrix: SupportMatrix, op: str, kernel: str, keys: str) -> str:
+    """The line for a kernel, and its test, that leave other calls to what was there."""
+    if _gives_kernels(matrix):
+        return f'_register_beside("{op}", {kernel}, {keys})'
+    if _stays_reachable(matrix, op) and (op in matrix.entries or not _has_parts(op)):
+        return f'_register_beside("{op}", {kernel}, "Autograd{matrix.dispatch_key}")'
+    return f'{_PARTED}"{op}", {kernel}, {keys})'
 
 
 def _tail(matrix: SupportMatrix, calls: Sequence[str]) -> str:
-    beside = ""
+    found: list[str] = []
     if any(call.startswith("_register_beside(") for call in calls):
-        beside = _BOXED + (_BESIDE if _gives_kernels(matrix) else _ABOVE)
-    return _TAIL.format(beside=beside, calls="\n".join(calls)).rstrip()
+        found.append(BESIDE if _gives_kernels(matrix) else ABOVE)
+    if any(call.startswith(_PARTED) for call in calls):
+        found.append(PARTS)
+    if any("*_once(" in call for call in calls):
+        found.append(ONCE)
+    beside = BOXED + "\n\n".join(found) if found else ""
+    return TAIL.format(beside=beside, calls="\n".join(calls)).rstrip()
+
+
+def _can_be_beside(matrix: SupportMatrix, op: str) -> bool:
+    """Whether a kernel can leave calls to what the target runs without it."""
+    return _gives_kernels(matrix) or _stays_reachable(matrix, op) or _has_parts(op)
+
+
+def _calls_itself(way: Suggestion) -> bool:
+    """Whether the code for an overload calls that overload, as in another dtype."""
+    name = OpName.parse(functional(way.replaces) or way.replaces)
+    called = f"torch.ops.{name.namespace}.{name.base}.{name.overload or 'default'}("
+    return called in way.code
 
 
 def _stays_reachable(matrix: SupportMatrix, op: str) -> bool:
     """Whether PyTorch's own autograd leads to the target's kernel, beside what a shim registers."""
-    own = op in matrix.gradients or any("Autograd" in key for key in matrix.entries[op].keys)
+    keys = matrix.entries[op].keys if op in matrix.entries else ()
+    own = op in matrix.gradients or any("Autograd" in key for key in keys)
     return version_key(matrix.target.torch) >= _REDISPATCHES and not own
+
+
+def _has_parts(op: str) -> bool:
+    """Whether PyTorch itself runs an overload as others, with autograd."""
+    return composite_kind(op) is Composite.IMPLICIT
 
 
 def _gives_kernels(matrix: SupportMatrix) -> bool:

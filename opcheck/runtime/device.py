@@ -201,8 +201,8 @@ def known_as(
     document = database.vendors[vendor].document.data
     chips: Mapping[str, Mapping[str, Any]] = document["chips"]
     chip = chip_of(chips, str(document["name"]), found.name)
-    if list(chips) == [found.device.type]:
-        (chip,) = chips  # Metal's devices are one target, whatever they are called
+    if not chip and found.device.type in chips:
+        chip = found.device.type  # any chip of Metal's, where its name tells none
     name = found.name or str(chips[chip]["name"] if chip else "")
     how = "; ".join(filter(None, (found.how, told)))
     architecture = _architecture(found.architecture, chips)

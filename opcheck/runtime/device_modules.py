@@ -62,6 +62,7 @@ def answer(device_type: str, module: Any, index: int = 0) -> Answer | None:
     device = torch.device(device_type, index)
     properties = _value_of(module, "get_device_properties", index)
     name = str(_value_of(module, "get_device_name", index) or getattr(properties, "name", ""))
+    name = name or _metal_name(device_type)
     how = f"torch.{device_type} is available"
     if name:
         how = f"{how} and calls device {index} {name!r}"
@@ -87,7 +88,7 @@ def xla_answer(index: int = 0) -> Answer | None:
             stacklevel=2,
         )
         return None
-    name = _tpu_name()
+    name = tpu_name()
     how = "torch_xla.runtime.device_type() is 'TPU'"
     return Answer(device, name, None, (), f"{how}, and the machine says {name!r}" if name else how)
 
@@ -100,10 +101,19 @@ def _available(device_type: str, module: Any) -> bool:
     return bool(asked())
 
 
-def _tpu_name() -> str:
+def _metal_name(device_type: str) -> str:
+    """``Apple M3 Max``, which newer torch says, in another module than the device's."""
+    if device_type != "mps" or not torch.backends.mps.is_available():
+        return ""
+    return str(getattr(torch.backends.mps, "get_name", str)())
+
+
+def tpu_name() -> str:
     """``TPU v4``, as the environment of a TPU machine says."""
-    said = os.environ.get("TPU_ACCELERATOR_TYPE", "")  # v4-8, v5litepod-4
+    said = os.environ.get("TPU_ACCELERATOR_TYPE", "")  # v4-8, v5litepod-4, tpu7x-8
     generation = said.partition("-")[0].replace("v5litepod", "v5e")
+    if generation.startswith("tpu"):
+        return generation.replace("tpu", "TPU")
     return f"TPU {generation}" if generation else ""
 
 

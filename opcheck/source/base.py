@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.files import MOST_MODEL_BYTES, open_regular
+from opcheck.model.jobs import GraphRequest, Request
 from opcheck.model.request import CallSpec
 from opcheck.model.schemas import Libraries
 from opcheck.model.trace import Gap
-from opcheck.model.work import GraphRequest, Request
 from opcheck.source.inputs import InputSpec
 
 DIGEST_DIGITS = 16

@@ -153,7 +153,7 @@ def _tensor(text: str, whole: str) -> TensorSpec:
                 text=repr(whole),
                 text_b=repr(text),
             ),
-            _HINT,
+            _spelled(text) or _HINT,
         )
     dtype = match["dtype"]
     if dtype is not None and dtype not in DTYPE_BYTES:
@@ -178,6 +178,39 @@ def _tensor(text: str, whole: str) -> TensorSpec:
     return spec
 
 
+_ALIASES = {
+    **dict.fromkeys(("half", "fp16", "f16"), "float16"),
+    **dict.fromkeys(("float", "fp32", "f32"), "float32"),
+    **dict.fromkeys(("double", "fp64", "f64"), "float64"),
+    **dict.fromkeys(("bf16", "bfloat"), "bfloat16"),
+    "long": "int64",
+    "i64": "int64",
+    "int": "int32",
+    "i32": "int32",
+    "short": "int16",
+    "char": "int8",
+    "i8": "int8",
+    "byte": "uint8",
+    "u8": "uint8",
+    "boolean": "bool",
+}
+"""What dtypes are called elsewhere."""
+
+
 def _dtype_hint(dtype: str) -> Sentence:
     near = difflib.get_close_matches(dtype, DTYPE_BYTES, n=3, cutoff=0.4)
+    if dtype.lower() in _ALIASES:
+        near = [_ALIASES[dtype.lower()]]
     return Sentence("dtypes are named as in torch: {list}", list=", ".join(near or DTYPE_BYTES))
+
+
+def _spelled(text: str) -> Sentence | None:
+    """A shape that is written as Python, NumPy or torch write it, as it is written here."""
+    shape, _, dtype = text.partition(":")
+    sizes = [size for size in re.split(r"[][(),*×xX ]+", shape) if size]
+    dtype = dtype.strip().removeprefix("torch.")
+    written = "x".join(sizes) + (f":{_ALIASES.get(dtype.lower(), dtype)}" if dtype else "")
+    known = _TENSOR.fullmatch(written)
+    if not sizes or known is None or (known["dtype"] or DEFAULT_DTYPE) not in DTYPE_BYTES:
+        return None
+    return Sentence("did you mean {text}?", text=written)

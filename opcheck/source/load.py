@@ -13,6 +13,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import Libraries
 from opcheck.registry import discover
 from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.meant import meant
 from opcheck.source.sniff import FACTORY_HINT, Form, refuse_weights, sniff
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def select(text: str) -> Source:
     for kind in kinds():
         if kind.claims(text):
             return kind()
+    if hint := meant(text):
+        raise UsageError(Sentence("not a model source: {text}", text=repr(text)), hint)
     path = Path(text)
     if path.suffix or os.path.exists(path):
         raise _no_model(path)

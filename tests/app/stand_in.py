@@ -15,6 +15,7 @@ from opcheck.commands.fix.values import Fix, FixRequest
 from opcheck.commands.fleet.answers.values import FleetView
 from opcheck.commands.fleet.values import FleetRequest
 from opcheck.commands.gate.values import GateRequest, GateResult
+from opcheck.commands.models.values import ModelsAnswer
 from opcheck.commands.repro.values import ReproRequest
 from opcheck.commands.rules.answer import Checked
 from opcheck.commands.targets.values import TargetRow
@@ -29,6 +30,7 @@ from opcheck.model.database import (
     Explanation,
     Imports,
     MatrixDiffs,
+    Refreshed,
 )
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.plan import RuleInfo
@@ -39,13 +41,14 @@ from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.settings.policy_file import starting_policy
 from tests.views.choosings import CHOOSINGS
-from tests.views.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
+from tests.views.databases import CONTENTS, DIFFS, IMPORTS, REFRESHED, SOUND, STATUS, UNSOUND
 from tests.views.doctors import DOCTORS
 from tests.views.emulations import EMULATIONS
 from tests.views.fixes import FIXES
 from tests.views.fleets import FLEETS
 from tests.views.gates import GATES
 from tests.views.lints import LINTS
+from tests.views.model_lists import MODELS
 from tests.views.plans import CHECKS, PLANS, RULES
 from tests.views.probes import PROBES
 from tests.views.samples import EXPLAINED, ROWS, STANDARD
@@ -225,6 +228,13 @@ class StandIn:
         self.asked.append(("targets", databases))
         return ROWS
 
+    def models(
+        self, name: str, specs: tuple[TargetSpec, ...], databases: tuple[str, ...]
+    ) -> ModelsAnswer:
+        """The standard rows."""
+        self.asked.append(("models", name, specs, databases))
+        return MODELS["rows"]
+
     def explain(
         self, operator: str, specs: tuple[TargetSpec, ...], databases: tuple[str, ...]
     ) -> tuple[Explanation, ...]:
@@ -261,10 +271,19 @@ class StandIn:
         self.asked.append(("import", vendor, sources, releases, into))
         return IMPORTS
 
+    def database_refresh(self, *asked: object) -> Refreshed:
+        """The standard release; the last of what is asked for hears how far it is."""
+        self.asked.append(("refresh", *asked[:-1]))
+        return REFRESHED
+
 
 _ANSWERS = {
-    "check_rules": "rules", "fuse": "fix", "init_policy": "gate", "run_fleet": "fleet.run",
-    **{f"database_{what}": "db" for what in ("status", "show", "diff", "check", "import")},
+    "check_rules": "rules", "fuse": "fix", "init_policy": "gate", "pad": "fix",
+    "run_fleet": "fleet.run",
+    **{
+        f"database_{what}": "db"
+        for what in ("status", "show", "diff", "check", "import", "refresh")
+    },
 }  # fmt: skip
 """Function -> the command whose answer it is, where that has another name."""
 

@@ -41,7 +41,7 @@ def test_commands_are_found() -> None:
     assert {"emulate", "explain", "scan", "targets"} <= set(COMMANDS)
     assert sorted(file.parent.name for file in folder.glob("*/command.py")) == COMMANDS
     assert sorted(file.parent.name for file in folder.glob("*/subcommands")) == list(GROUPS)
-    assert GROUPS["db"] == ["check", "diff", "import", "show", "status"]
+    assert GROUPS["db"] == ["check", "diff", "import", "refresh", "show", "status"]
 
 
 def test_scan_asks_for_everything_that_was_said() -> None:
@@ -211,7 +211,26 @@ def test_explain_asks_for_the_operator_on_the_targets() -> None:
             "db diff ascend@26.0.0 ascend@26.1.0 --db a",
             ("diff", TargetSpec("ascend", "26.0.0"), TargetSpec("ascend", "26.1.0"), ("a",)),
         ),
+        ("models", ("models", "", (), ())),
+        ("models llama -t ascend --db a", ("models", "llama", (TargetSpec("ascend"),), ("a",))),
         ("db check", ("check", ())),
+        (
+            "db refresh ascend files --from a --from b --release 1 --revision v1 --model x.pt2",
+            (
+                "refresh",
+                "ascend",
+                Path("files"),
+                [Path("a"), Path("b")],
+                "1",
+                "v1",
+                ("x.pt2",),
+                None,
+            ),
+        ),
+        (
+            "db refresh ascend files --from a --release 1 --no-models --into there",
+            ("refresh", "ascend", Path("files"), [Path("a")], "1", "", (), Path("there")),
+        ),
         ("db import ascend files", ("import", "ascend", Path("files"), (), None)),
         (
             "db import ascend files --release 1 --release 2 --into there",
@@ -265,9 +284,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == (f"opcheck {__version__}\n", "")
 
 
-@pytest.mark.parametrize("line", ["--help", "-h", *(f"{line} --help" for line in LINES)])
-def test_help(line: str) -> None:
-    result = outcome(line.split())
+@pytest.mark.parametrize("ending", ["--help", "-h", "--help-all"])
+@pytest.mark.parametrize("line", ["", *LINES])
+def test_help(line: str, ending: str) -> None:
+    result = outcome([*line.split(), ending])
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("Usage: ")
 
@@ -283,7 +303,7 @@ OPTIONS = {
 def test_help_lists_every_option_and_source_kind(command: str) -> None:
     from opcheck.source.load import kinds
 
-    text = outcome([command, "--help"]).stdout
+    text = outcome([command, "--help-all"]).stdout
     flat = " ".join(text.split())
     for option in OPTIONS[command].split():
         assert f" {option} " in f" {flat} "

@@ -90,7 +90,7 @@ def test_every_command_and_option_is_offered() -> None:
             walk(found, (*words, name))
         options = [o for p in command.params for o in p.opts if o.startswith("--")]  # type: ignore[attr-defined]  # of the copy of click in typer
         everywhere = ["--lang"] if words else []
-        assert offered(*words, "--") == [*options, *everywhere, "--help"]
+        assert offered(*words, "--") == [*options, *everywhere, "--help-all", "--help"]
 
     walk(PROGRAM, ())
 
@@ -169,7 +169,7 @@ def program(tmp_path: Path) -> str:
     ("line", "wanted"),
     [
         ("opcheck sca", ["scan"]),
-        ("opcheck db ", ["check", "diff", "import", "show", "status"]),
+        ("opcheck db ", ["check", "diff", "import", "refresh", "show", "status"]),
         ("opcheck explain aten::gelu_backward.g", ["aten::gelu_backward.grad_input"]),
         ("opcheck scan x --format=sar", ["--format=sarif"]),
         ("opcheck scan x --step wr", ["wrap="]),

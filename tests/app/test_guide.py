@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.app.commands import PURPOSES, names
 from opcheck.app.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.commands.choose.values import Choosing
 from opcheck.commands.doctor.values import Doctor, DoctorRequest
 from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.padded import Padding
 from opcheck.commands.fix.values import Fix, FixRequest
 from opcheck.commands.gate.values import GateRequest, GateResult
 from opcheck.commands.tune.values import Tuning
@@ -32,6 +34,7 @@ from tests.views.emulations import EMULATIONS
 from tests.views.fixes import FIXES
 from tests.views.gates import GATES
 from tests.views.lints import LINTS
+from tests.views.paddings import PADDINGS
 from tests.views.plans import PLANS
 from tests.views.samples import STANDARD
 from tests.views.tunings import TUNINGS
@@ -76,6 +79,15 @@ class _AnyModel(StandIn):
     ) -> Better:
         self.asked.append(request)
         return BETTERS["nothing"]
+
+    def pad(
+        self,
+        request: FixRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Padding:
+        self.asked.append(request)
+        return PADDINGS["told"]
 
     def upgrade(
         self,
@@ -184,16 +196,22 @@ def test_exit_codes_are_told_as_in_the_readme() -> None:
 @pytest.mark.parametrize(
     ("line", "sections"),
     [
-        ("--help", ["Options", "Commands", "Examples", "Exit codes"]),
+        ("--help", ["Options", *list(PURPOSES.values())[:-1], "Examples"]),
         (
-            "scan --help",
+            "--help-all",
+            ["Options", *list(PURPOSES.values())[:-1], "Examples", "Exit codes"],
+        ),
+        ("scan --help", ["Arguments", "Options", "Sources", "Examples"]),
+        ("fleet --help", ["Options", "Commands", "Manifests", "Examples"]),
+        (
+            "scan --help-all",
             [
                 *("Arguments", "Options", "Sources", "Inputs", "Dynamic sizes", "Training step"),
                 *("Examples", "Exit codes"),
             ],
         ),
         (
-            "emulate --help",
+            "emulate --help-all",
             [
                 *("Arguments", "Options", "Sources", "Inputs", "Training step"),
                 *("Examples", "Exit codes"),
@@ -208,8 +226,24 @@ def test_help_has_its_sections(line: str, sections: list[str]) -> None:
 
 @pytest.mark.parametrize("command", ["scan", "emulate", "explain", "targets"])
 def test_help_shows_the_default_of_every_option(command: str) -> None:
-    text = outcome([command, "--help"]).stdout
+    text = outcome([command, "--help-all"]).stdout
     options = text.partition("Options:\n")[2].partition("\n\n")[0]
     each = re.split(r"^  (?=-)", options, flags=re.MULTILINE)[1:]
     undefaulted = [option.split()[0] for option in each if "[default:" not in option]
-    assert undefaulted == ["-h,"]
+    assert undefaulted == ["--help-all", "-h,"]
+
+
+def test_every_command_has_a_purpose_and_its_sentence_fits_a_line() -> None:
+    text = outcome(["--help"]).stdout
+    assert "..." not in text.partition("\n\n")[2]
+    assert f"{PURPOSES['more']}:" not in text
+
+
+@pytest.mark.parametrize("command", names())
+def test_the_short_help_leaves_out_what_the_full_one_has(command: str) -> None:
+    short, full = (
+        outcome([command, text]).stdout.splitlines() for text in ("--help", "--help-all")
+    )
+    assert len(short) < min(len(full), 80)
+    options = {line.split()[0] for line in short if line.startswith("  -")}
+    assert options < {line.split()[0] for line in full if line.startswith("  -")} | {"more"}

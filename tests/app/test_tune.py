@@ -56,6 +56,39 @@ def test_tune_asks_for_everything_that_was_said() -> None:
     assert rooms.asked == [asked, "910B4"]
 
 
+@pytest.mark.parametrize(
+    ("target", "asked", "product"),
+    [
+        ("Ascend910B4", "ascend-910b", "Ascend910B4"),
+        ("昇腾910B3", "ascend-910b", "Ascend910B3"),
+        ("910B1@26.1.0", "ascend-910b@26.1.0", "Ascend910B1"),
+        ("M4 Max", "apple-m4", "M4 Max"),
+        ("m3", "apple-m3", "M3"),
+        ("Trillium", "google-tpu-v6e", ""),
+        ("910B", "ascend-910b", ""),
+        ("A100 80GB", "nvidia-a100", ""),
+        ("ascend-910b", "ascend-910b", ""),
+        ("mlu580", "cambricon-mlu580", ""),
+    ],
+)
+def test_a_target_that_is_named_as_it_is_sold_is_judged_as_that(
+    target: str, asked: str, product: str
+) -> None:
+    """Where a name is of several products, the fastest is taken, as ever."""
+    rooms = StandIn()
+    assert run(["tune", "advised", "-t", target], rooms) == ExitCode.PASS
+    request, chosen = rooms.asked
+    assert isinstance(request, ScanRequest)
+    assert (request.targets, chosen) == ((TargetSpec.parse(asked),), product)
+
+
+def test_a_product_that_is_named_is_taken_whatever_the_target_is_called() -> None:
+    rooms = StandIn()
+    line = ["tune", "advised", "-t", "Ascend910B4", "--product", "910B2"]
+    assert run(line, rooms) == ExitCode.PASS
+    assert rooms.asked[1] == "910B2"
+
+
 @pytest.mark.parametrize("name", ["text", "json"])
 def test_stdout_is_the_answer_and_nothing_else(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -278,7 +278,7 @@ LAYOUTS: tuple[Pair, ...] = tuple(
     (chip, "aten::_sparse_sparse_matmul",
      {"self": Constant("other", "sparse_csr bfloat16[4,4]"), "other": SINGLES},
      {"self": SINGLES, "other": SINGLES})
-    for chip in (T4, "nvidia-v100", MI300X)
+    for chip in (T4, "nvidia-v100", "nvidia-p100", "nvidia-xavier@2.2.2", MI300X)
 )  # fmt: skip
 PAIRS = (
     *LAYOUTS, *PRODUCTS, *GROUPS, *DIMENSIONS, *SIZES, *VALUES, *TWO_OF_FOUR, *QUANTIZED,

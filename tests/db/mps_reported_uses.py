@@ -71,7 +71,7 @@ MPS_REPORTED_USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "single rows and a bias": (
         node("linear", input=dense(80, 1, 2), weight=dense(192, 2), bias=dense(192)),
-        {"mps-linear-bias-rows"},
+        {"mps-linear-bias-rows", "mps-linear-bias-m1"},
     ),
     "single rows": (
         node("linear", input=dense(80, 1, 2), weight=dense(192, 2), bias=None), set(),

@@ -100,7 +100,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "many matrices and a bias": (
         node("aten::linear", input=dense(65537, 2, 8), weight=dense(6, 8), bias=dense(6)),
-        {"mps-linear-bias-batch"},
+        {"mps-linear-bias-batch", "mps-linear-bias-m1"},
     ),
     "many matrices": (node("aten::linear", input=dense(65537, 2, 8), weight=dense(6, 8)), set()),
     "permuted queries of two batches": (

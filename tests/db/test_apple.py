@@ -493,3 +493,64 @@ def test_the_host_converts_a_float64_array_before_it_is_copied(
     assert verdict(host, single) is Verdict.NATIVE
     assert verdict(single, host) is Verdict.UNSUPPORTED
     assert verdict(host, double) is Verdict.UNSUPPORTED
+
+
+CHIPS = ("m1", "m2", "m3", "m4", "m5", "mps")
+OLD, FIRST, NEW = ("m1", "m2", "mps"), ("m1", "mps"), ("m5", "mps")
+
+
+@pytest.mark.parametrize(
+    ("advisory", "release", "chips"),
+    [
+        ("mps-long-product", "2.13.0", OLD),
+        ("mps-long-batched-product", "2.15.0", OLD),
+        ("mps-linear-gradients-rows", "2.13.0", OLD),
+        ("mps-linear-bias-rows", "2.13.0", FIRST),
+        ("mps-linear-half-m5", "2.11.0", NEW),
+        ("mps-linear-gradients-half-m5", "2.12.1", NEW),
+        ("mps-linear-weight-transposed", "2.13.0", NEW),
+        ("mps-linear-bias-m1", "2.13.0", ("m1",)),
+        ("mps-svd-large", "2.14.1", CHIPS),
+    ],
+)
+def test_what_is_wrong_on_some_chips_is_told_of_them(
+    advisory: str, release: str, chips: tuple[str, ...], database: Database
+) -> None:
+    """Of any chip, mps, all that PyTorch works round by families of GPUs is told."""
+    told = tuple(
+        chip
+        for chip in CHIPS
+        if any(
+            condition.code == advisory
+            for conditions in matrix(database, f"apple-{chip}@{release}").conditions.values()
+            for condition in conditions
+        )
+    )
+    assert told == chips
+
+
+@pytest.mark.parametrize("release", _RELEASES)
+def test_chips_differ_in_advisories_alone(release: str, database: Database) -> None:
+    every = matrix(database, f"apple-mps@{release}")
+    for chip in CHIPS[:-1]:
+        found = matrix(database, f"apple-{chip}@{release}")
+        assert found.entries == every.entries
+        for op, conditions in every.conditions.items():
+            left = [c.text for c in conditions if c not in found.conditions.get(op, ())]
+            assert all("advisory mps-" in text for text in left)
+        assert set(found.conditions) <= set(every.conditions)
+        own = [
+            condition.code
+            for op, conditions in found.conditions.items()
+            for condition in conditions
+            if condition not in every.conditions[op]
+        ]
+        assert own == ["mps-linear-bias-m1"] * (chip == "m1" and release == "2.13.0")
+
+
+@pytest.mark.parametrize(("chip", "code"), [("m4", "registered"), ("m5", "mps-linear-half-m5")])
+def test_half_precision_on_an_m5(chip: str, code: str, database: Database) -> None:
+    found = matrix(database, f"apple-{chip}@2.11.0")
+    given = {"input": _tensor(2, 13, 1024, dtype="bfloat16"), "weight": _tensor(8, 1024)}
+    node = Node(OpName.parse("aten::linear"), tuple(given.items()))
+    assert Walk([node], found, "2.11.0").resolution(0).code == code

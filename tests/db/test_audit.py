@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.db.audit.audit import audit
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.store import Database
 from opcheck.model.database import Problem
 from opcheck.model.target import TargetSpec
@@ -26,12 +26,12 @@ def root(tmp_path: Path) -> Path:
     common = folder / "ascend" / "vendor.yaml"
     common.write_text(common.read_text().replace('since: "6.0.0"', 'since: "26.0.0"'))
     for part in ("ascend", "pytorch"):
-        (folder / part / yaml_writer.DIGESTS).write_text(_sums(folder / part))
+        (folder / part / digests.NAME).write_text(_sums(folder / part))
     return folder
 
 
 def _sums(folder: Path) -> str:
-    return "".join(f"{digest}  {name}\n" for name, digest in yaml_writer.digests(folder).items())
+    return "".join(f"{digest}  {name}\n" for name, digest in digests.of_files(folder).items())
 
 
 def problems(root: Path) -> list[Problem]:
@@ -49,7 +49,7 @@ def edit(root: Path, name: str, old: str, new: str, *, noted: bool = True) -> No
     assert old in text
     path.write_text(text.replace(old, new, 1))
     if noted:
-        (path.parent / yaml_writer.DIGESTS).write_text(_sums(path.parent))
+        (path.parent / digests.NAME).write_text(_sums(path.parent))
 
 
 RELEASE = "ascend/26.1.0.yaml"

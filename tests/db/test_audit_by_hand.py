@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.db.audit.audit import audit
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.database import Problem
@@ -43,6 +43,16 @@ EDITS = (
      "'nowhere:1' cites no source of the file"),
     ("lint/cuda.yaml", "vendors: [nvidia, amd]", "vendors: [nvidia, arm]", "unknown-name",
      "there is no vendor 'arm'"),
+    ("models/tpu-inference.yaml", "name: tpu-inference", "name: tpu", "name",
+     "its name is tpu, and it is named tpu-inference"),
+    ("models/tpu-inference.yaml", "2.5-VL-7B-Instruct, says: supported, chips: [tpu-v6e]",
+     "2.5-VL-7B-Instruct, says: supported, chips: [tpu-v8]", "unknown-name",
+     "no chip of google is tpu-v8"),
+    ("models/tpu-inference.yaml", "at: v6e:8}", "at: v5e:8}", "no-evidence",
+     "'v5e:8' cites no source of the file"),
+    ("models/tpu-inference.yaml", "31B-it, says: supported,", "31B-it,", "says-nothing",
+     "the row says nothing"),
+    ("models/vllm-ascend.yaml", 'chips: ["950"]', 'chips: ["9 50"]', "schema", None),
     ("names/ascend.yaml", "  310b: [", "  310d: [", "unknown-name", "no chip of ascend is 310d"),
     ("names/nvidia.yaml", "at: [jetson-6.2]", "at: [jetson-7]", "no-evidence",
      "'jetson-7' cites no source of the file"),
@@ -119,8 +129,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> set[Problem]:
         path = root / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("a: 1\n")
-    listed = "".join(f"{d}  {n}\n" for n, d in yaml_writer.digests(root / "pytorch").items())
-    (root / "pytorch" / yaml_writer.DIGESTS).write_text(listed)
+    listed = "".join(f"{d}  {n}\n" for n, d in digests.of_files(root / "pytorch").items())
+    (root / "pytorch" / digests.NAME).write_text(listed)
     return set(audit(Database.open(root, cached=False)).problems)
 
 

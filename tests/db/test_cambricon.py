@@ -43,7 +43,7 @@ RELEASES = (
     "r1.22_pt2.1.0", "r1.22_pt2.3.0", "r1.22_pt2.4.0",
     "r2.1_develop", "r2.3_develop", "r2.4_develop",
 )  # fmt: skip
-CHIPS = ("cambricon-mlu370", "cambricon-mlu590")
+CHIPS = ("cambricon-mlu370", "cambricon-mlu580", "cambricon-mlu590")
 
 
 @pytest.fixture(scope="module")
@@ -352,7 +352,8 @@ def test_comparisons_look_at_what_they_compare(database: Database) -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_bfloat16_needs_a_newer_chip(release: str, database: Database) -> None:
     """Of each release; weights alone count too."""
-    for chip, expected in zip(CHIPS, ("dtype-not-supported", "registered"), strict=True):
+    for chip in CHIPS:
+        expected = "dtype-not-supported" if chip == "cambricon-mlu370" else "registered"
         found = matrix(database, f"{chip}@{release}")
         assert _resolution(found, "aten::relu", self=_tensor("bfloat16")).code == expected
         mixed = {"self": _tensor("float32"), "other": _tensor("bfloat16")}
@@ -362,6 +363,7 @@ def test_bfloat16_needs_a_newer_chip(release: str, database: Database) -> None:
 def test_fused_attention_needs_a_newer_chip(database: Database) -> None:
     for chip, fused, whole in (
         ("mlu370", "document-contradicts-registration", "attention-not-fused"),
+        ("mlu580", "registered", "registered"),
         ("mlu590", "registered", "registered"),
     ):
         found = matrix(database, f"cambricon-{chip}")
@@ -529,3 +531,11 @@ def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
         CambriconImporter().run(sources, "r9")
     assert "r9" in caught.value.message
     assert "r2.4_develop" in caught.value.hint
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_mlu580_is_of_the_series_of_an_mlu590(release: str, database: Database) -> None:
+    """torch_mlu compiles for the series and asks for its major version; only names differ."""
+    one, other = (matrix(database, f"cambricon-{chip}@{release}") for chip in ("mlu580", "mlu590"))
+    assert one.entries == other.entries
+    assert one.conditions == other.conditions

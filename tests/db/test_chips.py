@@ -48,7 +48,7 @@ def test_every_statement_is_cited(chip: Chip) -> None:
 def test_figures_are_in_their_units(chip: Chip) -> None:
     for each in chip.products:
         assert each.memory is None or 4e9 <= each.memory.value <= 1e12
-        assert each.bandwidth is None or 1e11 <= each.bandwidth.value <= 1e13
+        assert each.bandwidth is None or 5e10 <= each.bandwidth.value <= 1e13
         assert all(1e12 <= rate.value <= 1e16 for rate in (*each.matrix.values(),))
         assert all(1e12 <= rate.value <= 1e15 for rate in (*each.vector.values(),))
     assert all(1 < each.elements <= 256 for each in chip.multiples.values())
@@ -131,6 +131,7 @@ def test_a_default_says_why(tmp_path: Path) -> None:
         ("size: 16 GB, at: [sheet]", "size: 16 GB", "expected the key 'at', which is missing"),
         ("grade: vendor", "grade: rumour", "expected one of press, quoted, vendor, found 'rumour'"),
         ("vendor: intel", "vendor: amd", "expected the vendor intel, found 'amd'"),
+        ("products:", "any_of: [arc, b580]\n    products:", r"chip arc: no chip is called 'b580'"),
         ("product: A770", "product: A780", r"no product is called 'A780' \(has: A750, A770\)"),
         ("memory: {size: 16 GB", "matrix: {rates: {half: 1 TFLOP/s}", "expected one of bfloat16,"),
     ],
@@ -155,3 +156,15 @@ def test_the_form_of_a_figure_is_told_in_chinese(tmp_path: Path, new: str, said:
         read(tmp_path, SAID.replace("memory: {size: 16 GB", new))
     with speaking(Language.CHINESE):
         assert f"应为{said}，实为" in tell(caught.value.message)
+
+
+def test_a_chip_that_stands_for_others_has_their_products() -> None:
+    every = {
+        each.name: each
+        for chip in ("m1", "m2", "m3", "m4", "m5")
+        for each in of(f"apple-{chip}").products
+    }
+    found = of("apple-mps").products
+    assert {each.name: each for each in found} == every
+    assert [each.name for each in found] == sorted(every)
+    assert len(found) == 17

@@ -117,6 +117,8 @@ def test_a_condition_that_names_no_backend_holds_for_each() -> None:
     [
         ("nvidia-t4@2.3.1", "inductor", {"inference", "train"}),
         ("nvidia-orin", "inductor", set()),
+        ("nvidia-p100", "inductor", set()),
+        ("nvidia-rtx5090", "inductor", {"inference", "train"}),
         ("amd-mi250@2.0.1", "inductor", set()),
         ("amd-mi300x@2.10.0", "reduce-overhead", {"inference", "train"}),
         ("apple-mps", "inductor", set()),

@@ -47,7 +47,9 @@ def said(target: SupportMatrix, made: Node) -> set[str]:
 
 
 def matrix(database: Database, chip: str, release: str = RELEASE) -> SupportMatrix:
-    return database.matrix(database.resolve(TargetSpec.parse(f"{chip}@{release}")))
+    """Of that release, or of the one that a chip without it is given with."""
+    text = chip if "@" in chip else f"{chip}@{release}"
+    return database.matrix(database.resolve(TargetSpec.parse(text)))
 
 
 def texts(name: str) -> set[str]:

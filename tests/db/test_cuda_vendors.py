@@ -11,6 +11,7 @@ from opcheck.db.importers.shared import cuda, in_tree
 from opcheck.db.importers.shared import in_tree as in_tree_facts
 from opcheck.db.importers.shared.cuda import bound_operators
 from opcheck.db.store import Database
+from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, OpName, TensorMeta, Value
@@ -22,10 +23,10 @@ CUDA = ("nvidia", "amd", "hygon", "metax")
 SPARSE = {"SparseCUDA", "SparseCsrCUDA"}
 CHIPS = {
     "nvidia": {
-        "a10", "a100", "a30", "a40", "a4000", "h100", "h20", "h200", "l4", "l40s", "orin",
-        "rtx3090", "rtx4090", "t4", "v100",
+        "a10", "a100", "a30", "a40", "a4000", "b200", "h100", "h20", "h200", "l4", "l40s", "orin",
+        "p100", "rtx3090", "rtx4090", "rtx5090", "t4", "v100", "xavier",
     },
-    "amd": {"mi210", "mi250", "mi300x", "mi325x", "mi355", "rx7900xt", "w7900"},
+    "amd": {"mi210", "mi250", "mi300x", "mi325x", "mi355", "mi50", "rx7900xt", "rx9070", "w7900"},
     "hygon": {"k100", "z100"},
     "metax": {"c500", "c550"},
 }  # fmt: skip
@@ -197,6 +198,30 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-v100", use("aten::mm", self=tensor("bfloat16", 4, 4)), EMULATED),
         ("nvidia-v100", use("aten::_weight_int4pack_mm"), CHIP),
         ("nvidia-v100", use("aten::_scaled_mm", self=FP8), CHIP),
+        ("nvidia-p100", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-p100", use(FLASH, query=QKV), CHIP),
+        ("nvidia-p100", use(EFFICIENT, query=QKV, value=QKV), DTYPE),
+        ("nvidia-p100", use(EFFICIENT, query=ODD, value=ODD), {}),
+        ("nvidia-p100", use("aten::mm", self=tensor("bfloat16", 4, 4)), EMULATED),
+        ("nvidia-p100", use("aten::mm", self=tensor("float16", 4, 4)), {}),
+        ("nvidia-p100", use("aten::_weight_int4pack_mm"), CHIP),
+        ("nvidia-xavier@2.1.2", use(FLASH, query=QKV), CHIP),
+        ("nvidia-xavier", use("aten::mm", self=tensor("bfloat16", 4, 4)), EMULATED),
+        ("nvidia-xavier", use("aten::_weight_int4pack_mm"), CHIP),
+        ("nvidia-b200", use(FLASH, query=QKV), {}),
+        ("nvidia-b200", use(EFFICIENT, query=ODD, value=ODD), SIZE),
+        ("nvidia-b200", use("aten::_scaled_mm", self=FP8), {}),
+        ("nvidia-b200", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
+        ("nvidia-b200", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-b200@2.8.0", EXPERTS, CHIP),
+        ("nvidia-b200@2.9.1", EXPERTS, {}),
+        ("nvidia-rtx5090", use("aten::mm", self=tensor("bfloat16", 4, 4)), {}),
+        ("nvidia-rtx5090", use("aten::_weight_int4pack_mm"), {}),
+        ("nvidia-rtx5090", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), CHIP),
+        ("nvidia-rtx5090@2.10.0", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), CHIP),
+        ("nvidia-rtx5090@2.10.0", use("aten::_scaled_mm", scale_a=tensor("float32")), {}),
+        ("nvidia-b200@2.10.0", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), {}),
+        ("nvidia-rtx5090@2.7.1", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), CHIP),
         ("nvidia-h20", use("aten::_sparse_semi_structured_mm"), CHIP),
         ("nvidia-h20", use("aten::_scaled_grouped_mm", self=FP8, offs=OFFSETS), {}),
         ("nvidia-h20@2.8.0", EXPERTS, {}),
@@ -227,6 +252,22 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("amd-mi210", use("aten::_scaled_mm"), CHIP),
         ("amd-mi210", use("aten::_weight_int4pack_mm"), {}),
         ("amd-w7900", use("aten::_weight_int4pack_mm"), CHIP),
+        ("amd-mi50", use("aten::_weight_int4pack_mm"), CHIP),
+        ("amd-mi50", use("aten::_scaled_mm"), CHIP),
+        ("amd-mi50", use(FLASH, query=QKV), CHIP),
+        ("amd-mi50@2.7.1", use("aten::mm", self=tensor("float16", 4, 4)), {}),
+        ("amd-mi50@2.8.0", use("aten::mm", self=tensor("float16", 4, 4)),
+         {"depends-on-build": Verdict.NATIVE}),
+        ("amd-mi50@2.10.0", use("aten::addmm", self=tensor("float16", 4, 4)), BUILD),
+        ("amd-mi50", use("aten::relu", self=tensor("float16", 4, 4)), {}),
+        ("amd-rx9070", use(FLASH, query=QKV), {}),
+        ("amd-rx9070@2.7.1", use(FLASH, query=QKV), CHIP),
+        ("amd-rx9070", use(FLASH, query=WIDE), {}),
+        ("amd-rx9070", use("aten::_scaled_mm", self=FP8), {}),
+        ("amd-rx9070", use("aten::_scaled_mm", self=tensor("float8_e4m3fnuz", 16, 16)), DTYPE),
+        ("amd-rx9070", use("aten::_weight_int4pack_mm"), CHIP),
+        ("amd-rx9070", use("aten::_cslt_sparse_mm"), CHIP),
+        ("amd-rx9070", use("aten::mm", self=tensor("bfloat16", 4, 4)), {}),
         ("amd-w7900@2.10.0", use(FLASH, query=QKV), CHIP),
         ("amd-mi250@2.2.2", use("aten::fft_fft", self=tensor("float16", 4)), DTYPE),
         ("nvidia-a100@2.8.0", EXPERTS, CHIP),
@@ -335,6 +376,13 @@ def test_a_text_names_the_architecture_of_each_chip(database: Database) -> None:
         ("nvidia-v100@2.11.0", "build for CUDA 12.6 has kernels for it"),
         ("nvidia-v100@2.14.1", "build for CUDA 12.6 has kernels for it"),
         ("nvidia-v100@2.15.0", "was to end with torch 2.14"),
+        ("nvidia-p100@2.7.1", None),
+        ("nvidia-p100@2.8.0", "build for CUDA 12.6 has"),
+        ("nvidia-p100@2.14.1", "build for CUDA 12.6 has"),
+        ("nvidia-p100@2.15.0", "was to end with torch 2.14"),
+        ("nvidia-rtx5090@2.7.1", "build for CUDA 12.8 has"),
+        ("nvidia-b200@2.7.1", "build for CUDA 12.8 has"),
+        ("nvidia-rtx5090@2.8.0", None),
         ("nvidia-t4@2.15.0", None),
     ],
 )
@@ -348,6 +396,21 @@ def test_wheels_that_leave_a_chip_out_are_told(
     ]
     assert len(found) == (0 if last is None else 1)
     assert all(text.endswith(str(last)) for text in found)
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("nvidia-rtx5090@2.6.0", "torch 2.7 is the first with kernels for sm_120"),
+        ("nvidia-b200@2.0.1", "torch 2.7 is the first with kernels for sm_100"),
+        ("amd-rx9070@2.6.0", "torch 2.7 is the first whose wheels have kernels for gfx1201"),
+        ("nvidia-xavier@2.4.1", "builds of torch by NVIDIA end with 2.1"),
+    ],
+)
+def test_releases_that_a_chip_has_not_say_why(target: str, why: str, database: Database) -> None:
+    name, _, release = target.partition("@")
+    with pytest.raises(UsageError, match=f"unknown release '{release}' of {name}: .*{why}"):
+        database.resolve(TargetSpec.parse(target))
 
 
 OWN = {"flute::qgemm_raw_simple_hadamard"}
@@ -409,7 +472,11 @@ def test_every_cell_of_hygon_is_inferred(target: str, database: Database) -> Non
 
 @pytest.mark.parametrize(
     ("target", "expected"),
-    [("nvidia-orin@2.6.0", ["vendor-builds-differ", "wheel-without-kernels"]), ("nvidia-a100", [])],
+    [
+        ("nvidia-orin@2.6.0", ["vendor-builds-differ", "wheel-without-kernels"]),
+        ("nvidia-xavier", ["vendor-builds-differ"]),
+        ("nvidia-a100", []),
+    ],
 )
 def test_a_jetson_runs_builds_of_its_own(
     target: str, expected: list[str], database: Database

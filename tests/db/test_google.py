@@ -280,8 +280,22 @@ def test_an_unpublished_release_says_so(database: Database) -> None:
     assert matrix(database, "google-tpu-v4@r2.9").advisories == ()
 
 
-def test_v5e_is_known_from_r2_2_on(database: Database) -> None:
-    assert {t.sdk for t in database.releases("google-tpu-v5e")} == set(_RELEASES[3:])
+@pytest.mark.parametrize(
+    ("chip", "first"),
+    [("v4", "r1.13"), ("v5e", "r2.2"), ("v5p", "r2.2"), ("v6e", "r2.5"), ("v7x", "r2.9")],
+)
+def test_chips_are_known_from_the_release_that_counts_them(
+    database: Database, chip: str, first: str
+) -> None:
+    known = {t.sdk for t in database.releases(f"google-tpu-{chip}")}
+    assert known == set(_RELEASES[_RELEASES.index(first) :])
+
+
+def test_nothing_that_is_listed_holds_for_one_generation_alone(database: Database) -> None:
+    """torch_xla hands graphs to a compiler, which no list of it tells apart by generation."""
+    found = [matrix(database, f"google-tpu-{chip}") for chip in ("v4", "v5e", "v5p", "v6e", "v7x")]
+    assert all(each.entries == found[0].entries for each in found)
+    assert all(each.conditions == found[0].conditions for each in found)
 
 
 def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.db import importers
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.files.yaml_writer import flow, scalar
 from opcheck.db.importers.__main__ import main
 from opcheck.db.importers.ascend import AscendImporter
@@ -28,11 +28,11 @@ def test_every_folder_of_the_database_has_an_importer() -> None:
 def test_the_database_is_what_the_importer_writes(name: str, sources: Path, tmp_path: Path) -> None:
     assert main([name, str(sources), "--into", str(tmp_path)]) == 0
     written = {path.name: path.read_text() for path in (tmp_path / name).iterdir()}
-    noted = set(written.pop(yaml_writer.DIGESTS).splitlines())
+    noted = set(written.pop(digests.NAME).splitlines())
     assert written
     for file, text in written.items():
         assert text == (_CHECKED_IN / name / file).read_text(), file
-    assert noted <= set((_CHECKED_IN / name / yaml_writer.DIGESTS).read_text().splitlines())
+    assert noted <= set((_CHECKED_IN / name / digests.NAME).read_text().splitlines())
 
 
 def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.files import yaml_writer
+from opcheck.db.files import digests
 from opcheck.db.importing import import_files, known
 from opcheck.errors import DatabaseError, OpcheckError, UsageError
 from tests.db.overlays import ROOT
@@ -15,7 +15,7 @@ def test_the_same_files_give_the_same_bytes(sources: Path, tmp_path: Path) -> No
     assert {file.path.name: file.changed for file in first} == {
         "vendor.yaml": True,
         "r2.9.yaml": True,
-        yaml_writer.DIGESTS: True,
+        digests.NAME: True,
     }
     for name in ("vendor.yaml", "r2.9.yaml"):
         assert (tmp_path / "google" / name).read_bytes() == (ROOT / "google" / name).read_bytes()
@@ -27,11 +27,11 @@ def test_a_second_release_keeps_what_was_noted_of_the_first(sources: Path, tmp_p
     import_files("google", sources, ["r2.9"], tmp_path)
     import_files("google", sources, ["r2.10"], tmp_path)
     folder = tmp_path / "google"
-    assert yaml_writer.read_digests(folder) == yaml_writer.digests(folder)
-    assert set(yaml_writer.read_digests(folder)) == {"vendor.yaml", "r2.9.yaml", "r2.10.yaml"}
+    assert digests.noted(folder) == digests.of_files(folder)
+    assert set(digests.noted(folder)) == {"vendor.yaml", "r2.9.yaml", "r2.10.yaml"}
     (folder / "r2.9.yaml").write_text("edited")
     import_files("google", sources, ["r2.10"], tmp_path)
-    assert yaml_writer.read_digests(folder)["r2.9.yaml"] != yaml_writer.digests(folder)["r2.9.yaml"]
+    assert digests.noted(folder)["r2.9.yaml"] != digests.of_files(folder)["r2.9.yaml"]
 
 
 def test_the_vendors_own_folder_will_do(sources: Path, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_every_vendor_of_the_database_can_be_imported() -> None:
 
 @pytest.mark.parametrize("text", ["", "garbage\n", "\xff", "a b c d\n\n"])
 def test_odd_notes_note_nothing_that_is_there(text: str, tmp_path: Path) -> None:
-    (tmp_path / yaml_writer.DIGESTS).write_bytes(text.encode("latin-1"))
+    (tmp_path / digests.NAME).write_bytes(text.encode("latin-1"))
     (tmp_path / "a.yaml").write_text("x")
-    assert "a.yaml" not in yaml_writer.read_digests(tmp_path)
-    assert yaml_writer.digests_text(tmp_path, {"a.yaml": "x"}).endswith("  a.yaml\n")
+    assert "a.yaml" not in digests.noted(tmp_path)
+    assert digests.listing(tmp_path, {"a.yaml": "x"}).endswith("  a.yaml\n")

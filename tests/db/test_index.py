@@ -11,7 +11,7 @@ import pytest
 from opcheck.db.files import document, folder
 from opcheck.db.files.document import Document, read
 from opcheck.db.files.folder import read_folder
-from opcheck.db.files.index import cache_folder, load_compiled, save_compiled
+from opcheck.db.files.index import _remove_old, cache_folder, load_compiled, save_compiled
 from opcheck.db.schema.additions import ADVISORY_FILE, LIBRARY_FILE
 from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.tables import HISTORY_FILE
@@ -215,6 +215,22 @@ def test_no_half_written_file_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Path, "replace", full)
     save_compiled(tmp_path, "x.yaml", "0" * 64, b"{}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_compiled_files_of_a_month_ago_are_removed_and_no_others(tmp_path: Path) -> None:
+    save_compiled(tmp_path, "x.yaml", "0" * 64, b"{}")
+    (kept,) = tmp_path.iterdir()
+    name = kept.name.replace("0" * 16, "1" * 16)
+    old = [tmp_path / name, tmp_path / f"{name}{'a' * 16}"]  # one was never written to its end
+    others = [tmp_path / "notes.json", tmp_path / "x-3-00000000-y.json"]
+    for path in (*old, *others):
+        path.write_bytes(b"{}")
+        os.utime(path, (0, 0))
+    _remove_old.cache_clear()
+    save_compiled(tmp_path, "y.yaml", "0" * 64, b"{}")
+    left = set(tmp_path.iterdir())
+    assert not left & set(old)
+    assert {kept, *others} < left
 
 
 def test_cache_folder_follows_the_environment(

@@ -135,6 +135,8 @@ def test_what_is_missing_names_the_variable_that_sends_it_to_the_host(database: 
         ("intel-arc", "complex128", Verdict.UNSUPPORTED),
         ("intel-arc", "float32", Verdict.NATIVE),
         ("intel-max", "float64", Verdict.NATIVE),
+        ("intel-b580", "float64", Verdict.NATIVE),
+        ("intel-lunar-lake", "complex128", Verdict.NATIVE),
     ],
 )
 def test_arc_has_no_float64(target: str, dtype: str, verdict: Verdict, database: Database) -> None:
@@ -149,6 +151,7 @@ def test_arc_has_no_float64(target: str, dtype: str, verdict: Verdict, database:
         ("intel-arc", "bfloat16", (2**16, 2**15), (2**15, 1), Verdict.UNSUPPORTED),
         ("intel-arc", "float32", (2**15, 2**15), (0, 1), Verdict.NATIVE),
         ("intel-max", "float32", (2**15, 2**15), (2**15, 1), Verdict.NATIVE),
+        ("intel-b580", "float32", (2**15, 2**15), (2**15, 1), Verdict.NATIVE),
     ],
 )
 def test_arc_allocates_less_than_four_gib_at_once(
@@ -164,8 +167,29 @@ def test_arc_allocates_less_than_four_gib_at_once(
     assert Walk([node], matrix(database, target), "2.13.0").resolution(0).verdict is verdict
 
 
-def test_arc_is_known_from_2_5_on(database: Database) -> None:
-    assert [t.sdk for t in database.releases("intel-arc")] == list(_RELEASES[1:])
+@pytest.mark.parametrize(
+    ("target", "first"), [("intel-arc", 1), ("intel-lunar-lake", 1), ("intel-b580", 2)]
+)
+def test_client_gpus_are_known_from_a_release_on(
+    target: str, first: int, database: Database
+) -> None:
+    assert [t.sdk for t in database.releases(target)] == list(_RELEASES[first:])
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict"),
+    [
+        ("intel-arc", Verdict.UNSUPPORTED),
+        ("intel-lunar-lake", Verdict.UNSUPPORTED),
+        ("intel-b580", Verdict.NATIVE),
+        ("intel-max", Verdict.NATIVE),
+    ],
+)
+def test_flash_attention_has_kernels_for_max_and_the_b_series(
+    target: str, verdict: Verdict, database: Database
+) -> None:
+    flash = "aten::_scaled_dot_product_flash_attention"
+    assert _resolution(database, f"{target}@2.14.1", flash, "bfloat16").verdict is verdict
 
 
 @pytest.mark.slow

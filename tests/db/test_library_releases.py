@@ -56,6 +56,11 @@ def test_a_release_is_the_one_named_or_that_of_the_time(of: Target, expected: st
         ("intel-max@2.6.0", "bitsandbytes::gemv_4bit", ["library-refuses-device"]),
         ("nvidia-t4@2.3.1", "gptqmodel::awq_gemv_fast_linear", ["library-not-built"]),
         ("nvidia-t4@2.3.1", "gptqmodel::awq_linear", []),
+        ("apple-mps@2.3.1", "gptqmodel::awq_linear", ["library-refuses-device"]),
+        ("apple-mps@2.9.1", "gptqmodel::awq_linear", ["library-refuses-device"]),
+        ("apple-mps@2.9.1+transformers5.1", "gptqmodel::awq_linear", []),
+        ("apple-mps@2.3.1", "gptqmodel::gptq_linear", []),
+        ("habana-gaudi2@1.18.0", "gptqmodel::awq_linear", ["library-refuses-device"]),
         ("nvidia-a100@2.3.1", "gptqmodel::awq_gemv_fast_linear", []),
         ("amd-mi300x@2.13.0", "gptqmodel::awq_gemv_linear", ["library-not-built"]),
         ("nvidia-t4@2.5.1", "finegrained_fp8::matmul_2d", ["library-refuses-device"]),
@@ -105,6 +110,7 @@ def test_a_matrix_tells_what_it_assumed_and_not_what_was_named() -> None:
     assert matrix_of("amd-mi250@2.3.1").libraries == {
         "bitsandbytes": ("bitsandbytes", "0.43.1"),
         "finegrained_fp8": ("transformers", "4.41.1"),
+        "gptqmodel": ("transformers", "4.41.1"),
     }
     named = matrix_of("amd-mi250@2.3.1+bitsandbytes0.49.2+transformers5.0.0")
     assert named.libraries == {}

@@ -14,7 +14,7 @@ from opcheck.db.importers.moorethreads.conditions import conditions
 from opcheck.db.importers.shared import operator_list
 from opcheck.db.importers.shared.operator_list import IMPLICIT
 from opcheck.db.store import Database
-from opcheck.db.versions import major_minor
+from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.predicates import Mode
@@ -464,13 +464,15 @@ def test_what_depends_on_the_chip(database: Database) -> None:
             [c.code for c in _bitten(_matrix(database, name), "aten::relu", **bfloat16)],
             [c.code for c in _bitten(_matrix(database, name), "aten::_scaled_mm")],
         )
-        for chip in ("s80", "s3000", "s4000", "s5000")
+        for chip in ("s70", "s80", "s3000", "m1000", "s4000", "s5000")
         for name in (f"moorethreads-{chip}",)
     }
     no_bfloat16, no_fp8 = ["dtype-not-supported"], ["not-supported-on-chip"]
     assert found == {
+        "s70": (no_bfloat16, no_fp8),
         "s80": (no_bfloat16, no_fp8),
         "s3000": (no_bfloat16, no_fp8),
+        "m1000": ([], no_fp8),
         "s4000": ([], no_fp8),
         "s5000": ([], []),
     }
@@ -502,3 +504,21 @@ def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
         MooreThreadsImporter().run(sources, "2.9.9")
     assert "2.9.9" in caught.value.message
     assert "2.0.0-pt25" in caught.value.hint
+
+
+@pytest.mark.parametrize("chips", [("s80", "s70", "s3000"), ("s4000", "m1000")], ids="-".join)
+@pytest.mark.parametrize("release", LISTED)
+def test_chips_of_one_architecture_fare_alike(
+    chips: tuple[str, ...], release: str, database: Database
+) -> None:
+    """What was reported of one of them alone stands in advisories."""
+    known = database.vendors["moorethreads"].chips
+    assert len({known[chip]["arch"] for chip in chips}) == 1
+    first, *others = (
+        _matrix(database, f"moorethreads-{chip}@{release}")
+        for chip in chips
+        if version_key(str(known[chip].get("since", "0"))) <= version_key(release)
+    )
+    for other in others:
+        assert other.entries == first.entries
+        assert other.conditions == first.conditions

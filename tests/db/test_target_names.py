@@ -9,6 +9,7 @@ from opcheck.db.selection import meaning, names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec, target_name
+from tests.lang.told import in_chinese
 
 UNDERSTOOD = (
     ("h100", "nvidia-h100"),
@@ -24,6 +25,12 @@ UNDERSTOOD = (
     ("4090", "nvidia-rtx4090"),
     ("A10 24GB", "nvidia-a10"),
     ("Tesla V100", "nvidia-v100"),
+    ("Tesla P100", "nvidia-p100"),
+    ("Jetson Xavier NX", "nvidia-xavier"),
+    ("jetson-xavier", "nvidia-xavier"),
+    ("RTX 5090", "nvidia-rtx5090"),
+    ("5090D", "nvidia-rtx5090"),
+    ("GB200", "nvidia-b200"),
     ("RTX A4000 16GB", "nvidia-a4000"),
     ("Tesla T4", "nvidia-t4"),
     ("Jetson Orin Nano", "nvidia-orin"),
@@ -39,22 +46,46 @@ UNDERSTOOD = (
     ("华为昇腾 910C", "ascend-910c"),
     ("Atlas 300I Duo", "ascend-310p"),
     ("mlu590", "cambricon-mlu590"),
+    ("MLU580", "cambricon-mlu580"),
+    ("思元580", "cambricon-mlu580"),
     ("寒武纪MLU370", "cambricon-mlu370"),
     ("MI300", "amd-mi300x"),
     ("mi-300x", "amd-mi300x"),
     ("gfx950", "amd-mi355"),
     ("MI325X", "amd-mi325x"),
     ("MI250X", "amd-mi250"),
+    ("gfx906", "amd-mi50"),
+    ("Radeon VII", "amd-mi50"),
+    ("RX 9070 XT", "amd-rx9070"),
+    ("gfx1201", "amd-rx9070"),
     ("7900 XTX", "amd-rx7900xt"),
     ("k100-ai", "hygon-k100"),
     ("MTT S4000", "moorethreads-s4000"),
+    ("MTT S70", "moorethreads-s70"),
+    ("摩尔线程 M1000", "moorethreads-m1000"),
+    ("MTT AIBOOK", "moorethreads-m1000"),
     ("v5e", "google-tpu-v5e"),
+    ("v5p", "google-tpu-v5p"),
+    ("v6e", "google-tpu-v6e"),
+    ("Trillium", "google-tpu-v6e"),
+    ("Ironwood", "google-tpu-v7x"),
+    ("TPU7x", "google-tpu-v7x"),
+    ("tpu v7x", "google-tpu-v7x"),
     ("tpu-v4", "google-tpu-v4"),
     ("A770", "intel-arc"),
+    ("B580", "intel-b580"),
+    ("Arc B570", "intel-b580"),
+    ("Battlemage", "intel-b580"),
+    ("Lunar Lake", "intel-lunar-lake"),
+    ("lunarlake", "intel-lunar-lake"),
     ("gaudi2", "habana-gaudi2"),
     ("intel-gaudi2", "habana-gaudi2"),
     ("Intel Gaudi 3", "habana-gaudi3"),
     ("英特尔 Gaudi2", "habana-gaudi2"),
+    ("M3", "apple-m3"),
+    ("M3 Max", "apple-m3"),
+    ("M4 Max", "apple-m4"),
+    ("MacBook M5", "apple-m5"),
     ("C500", "metax-c500"),
     ("沐曦C500", "metax-c500"),
     ("MXC550", "metax-c550"),
@@ -62,9 +93,9 @@ UNDERSTOOD = (
     ("rbln", "rebellions-atom"),
     ("壁仞", "biren-br2xx"),
     ("BR200", "biren-br2xx"),
-    ("M3", "apple-mps"),
-    ("M4 Max", "apple-mps"),
     ("metal", "apple-mps"),
+    ("Apple Silicon", "apple-mps"),
+    ("mac", "apple-mps"),
 )
 ASKED = (
     (
@@ -74,7 +105,7 @@ ASKED = (
     ),
     (
         "寒武纪",
-        "'寒武纪' may be cambricon-mlu590, cambricon-mlu370",
+        "'寒武纪' may be cambricon-mlu590, cambricon-mlu580, cambricon-mlu370",
         "name one; where several may be given, -t cambricon is all",
     ),
     (
@@ -86,7 +117,7 @@ ASKED = (
 REFUSED = (
     ("nvidia-h10", "did you mean nvidia-h100 or nvidia-a10 or nvidia-h20?"),
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
-    ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090?"),
+    ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090 or nvidia-rtx5090?"),
     ("燧原", "the database has nothing of Enflame; opcheck targets lists what it has"),
     ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
 )
@@ -143,6 +174,26 @@ def test_what_is_no_chips_name_is_refused_with_the_nearest(
     with pytest.raises(UsageError, match="unknown target") as caught:
         database.resolve(TargetSpec.parse(typed))
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("typed", ["310", "ascend-310", "Ascend310", "昇腾 310", "Atlas 200 DK"])
+def test_a_chip_that_its_plugin_refuses_is_told(database: Database, typed: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        database.resolve(TargetSpec.parse(typed))
+    assert str(caught.value.message) == (
+        "Ascend 310 has no target: torch_npu refuses it (Unsupported soc version: Ascend310)"
+    )
+    assert caught.value.hint == "did you mean ascend-310p or ascend-310b?"
+    assert in_chinese([caught.value.message]) == [
+        "Ascend 310 没有对应的目标：torch_npu 拒绝该芯片（Unsupported soc version: Ascend310）"
+    ]
+
+
+def test_refused_chips_are_near_ones_of_their_vendor(database: Database) -> None:
+    for name, vendor in database.vendors.items():
+        for chip in database.called.called(name).refused:
+            assert set(chip.near) <= set(vendor.chips)
+            assert not {compact(word) for word in chip.words} & set(map(compact, vendor.chips))
 
 
 @pytest.mark.parametrize(("typed", "target", "others"), PAIRED)

@@ -16,6 +16,7 @@ from tests.views.doctors import DOCTORS
 from tests.views.fixes import FIXES
 from tests.views.fleets import FLEETS
 from tests.views.lints import LINTS
+from tests.views.model_lists import MODELS
 from tests.views.probes import PROBES
 from tests.views.samples import EXPLAINED, ROWS
 from tests.views.tunings import TUNINGS
@@ -29,6 +30,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
     "fix": FIXES,
     "fleet": FLEETS,
     "lint": LINTS,
+    "models": MODELS,
     "probe": PROBES,
     "targets": {"rows": ROWS, "none": ()},
     "tune": TUNINGS,

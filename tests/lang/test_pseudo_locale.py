@@ -140,6 +140,10 @@ doctor
 probe --device cpu --operators abs
 init -t ascend-910b
 targets
+models
+models whisper
+models none-of-these
+models -t nvidia-a100
 convert report.json --format text
 convert report.json --format markdown
 repro report.json aten::fft_fft
@@ -201,8 +205,10 @@ doctor -t nowhere
 probe --device nothing
 init -t nowhere
 targets --wrong
+models -t nowhere
 db diff ascend@6.0.0 nothing@1
 db import nothing nowhere
+db refresh nothing nowhere --from nowhere --release 1
 repro nowhere.json aten::mm
 fleet run nowhere.yaml -t ascend-910b
 fleet models.yaml -t nowhere

@@ -9,6 +9,7 @@ from msgspec import Struct
 from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.jobs import Job
 from opcheck.model.report import Summary
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import Target, TargetSpec
@@ -25,7 +26,7 @@ from opcheck.model.trace import (
     Use,
 )
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import DeviceWork, Job, WorkRequest, WorkResult
+from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from tests.views.emulations import EMULATIONS
 
 TENSOR = TensorMeta("float32", (1, 3), (3, 1))

@@ -25,6 +25,9 @@ from tests.model_reports import (
     second_compiled,
     second_quantised,
     second_triton,
+    seventh_collective,
+    seventh_compiled,
+    seventh_quantised,
     sixth_collective,
     sixth_compiled,
     sixth_quantised,
@@ -72,8 +75,15 @@ SAMPLES: Mapping[str, Subjects] = {
         "collectives": sixth_collective.REPORTS,
         "kernels in Triton": sixth_triton.REPORTS,
     },
+    "seventh": {
+        "quantised checkpoints": seventh_quantised.REPORTS,
+        "compiled models": seventh_compiled.REPORTS,
+        "collectives": seventh_collective.REPORTS,
+    },
 }
 """Each was taken and written down when what the one before had shown was mended."""
+_NEWEST = ("sixth", "seventh")
+"""Taken together they have of each subject as many as say something."""
 EVERY = tuple(
     report for subjects in SAMPLES.values() for reports in subjects.values() for report in reports
 )
@@ -111,12 +121,22 @@ def page(now: Mapping[str, Judged]) -> str:
             _COUNTS.format(sample=sample, first=_counts(of, then), now=_counts(of, now))
             for sample, of in SAMPLES.items()
         ),
+        newest=_counts(_together(_NEWEST), then),
         every="\n\n".join(
             _section(sample, subject, reports, then, now)
             for sample, of in SAMPLES.items()
             for subject, reports in of.items()
         ),
     )
+
+
+def _together(samples: Iterable[str]) -> Subjects:
+    """Several samples as one."""
+    found: dict[str, tuple[ModelReport, ...]] = {}
+    for sample in samples:
+        for subject, reports in SAMPLES[sample].items():
+            found[subject] = found.get(subject, ()) + reports
+    return found
 
 
 def _counts(subjects: Subjects, found: Mapping[str, Judged]) -> str:
@@ -175,10 +195,16 @@ The second sample was taken in November 2026, when most of what the first had sh
 the third when most of the second was: their first answers tell what a scan says of models that
 nobody looked at before. The fourth is of compiled models alone, after the third had shown that a
 scan told nothing of them; the fifth is of all four subjects again, and so is the sixth, which was
-taken when what compilers of Triton and chips ask of kernels had been read. Four programs of the
-fifth said at first what their threads did not, and are counted as they were answered then.
+taken when what compilers of Triton and chips ask of kernels had been read. The seventh, of all
+but kernels, brings what was first tried of each subject to the numbers that say something. Four
+programs of the fifth said at first what their threads did not, and are counted as they were
+answered then.
 
 {counts}
+
+## The sixth and the seventh sample together, when first tried
+
+{newest}
 
 {every}
 """

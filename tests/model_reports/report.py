@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import opcheck
-from opcheck.errors import SourceError
+from opcheck.errors import SourceError, TraceError
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
 
@@ -90,11 +90,11 @@ class Answer:
 
 
 def answers(report: ModelReport, folder: Path) -> Mapping[str, Answer]:
-    """What a scan says now, by target as the report names it; of what it does not load, why."""
+    """What a scan says now, by target as the report names it; of what it does not trace, why."""
     source = report.write(folder)
     try:
         found = opcheck.scan(source, targets=list(report.met), train=report.training)
-    except SourceError as error:
+    except (SourceError, TraceError) as error:
         return dict.fromkeys(report.met, Answer(None, (), (str(error),)))
     return dict(zip(report.met, (_answer(found, one) for one in found.targets), strict=True))
 

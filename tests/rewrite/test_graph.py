@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from opcheck.model.work import Replacement
+from opcheck.model.jobs import Replacement
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.graph import rewritten

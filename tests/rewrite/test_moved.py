@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, HEADROOM, forms, moving
+from opcheck.model.jobs import Tolerance
+from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, HEADROOM, forms, moving, places, roundings
 
 pytestmark = pytest.mark.skipif(not CAN_MOVE, reason="this torch does not give kernels")
 EPS = torch.finfo(torch.float32).eps
@@ -91,3 +92,34 @@ def test_a_gradient_that_masks_with_the_lowest_number_stays_a_number(draw: int) 
     x = torch.linspace(-1, 2, 12).reshape(3, 4).requires_grad_()
     _, gradient = moved("aten::logcumsumexp", lambda x: x.logcumsumexp(1).sin(), x, draw)
     assert not gradient.isnan().any()
+
+
+def test_a_call_that_runs_without_what_is_replaced_is_moved_itself() -> None:
+    """On the host attention is one kernel, while products of others are met beside it."""
+    heads = torch.ones(1, 1, 2, 8)
+    tolerances = {
+        "aten::matmul": Tolerance(8192.0, ("aten::scaled_dot_product_attention", "aten::matmul")),
+        "aten::std.correction": Tolerance(2.0, ("aten::std.dim",)),
+        "aten::mul.Tensor": Tolerance(1.0, ("aten::celu",)),
+    }
+
+    def run() -> None:
+        torch.nn.functional.scaled_dot_product_attention(heads, heads, heads)
+        heads @ heads.mT
+        heads.std(-1)
+        torch.celu(heads)
+
+    assert places(run, tolerances) == {
+        "aten::matmul": 8192.0, "aten::scaled_dot_product_attention": 8192.0,
+        "aten::std.correction": 2.0, "aten::celu": 1.0,
+    }  # fmt: skip
+
+
+def test_a_gradient_may_be_off_by_a_rounding_of_the_largest() -> None:
+    found = roundings({
+        "grad of scale": torch.tensor([-4.0, torch.inf]),
+        "grad of bias": torch.tensor([1e-9]),
+        "grad of none": torch.empty(0),
+        "bias after the step": torch.tensor([64.0]),
+    })  # fmt: skip
+    assert found == {"grad of scale": 4 * EPS, "grad of bias": 4 * EPS}

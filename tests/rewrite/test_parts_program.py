@@ -9,7 +9,7 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor, nn
 
-from opcheck.model.work import Replacement
+from opcheck.model.jobs import Replacement
 from opcheck.rewrite.graph import rewritten
 from opcheck.rewrite.parts import program
 from opcheck.rewrite.parts.calls import NAME

@@ -138,6 +138,8 @@ REFUSALS: tuple[tuple[str, tuple[Any, ...], dict[str, Any], str], ...] = (
     ("pdist-by-differences", (t(0, 2), 2.0), {}, "there is nothing to take distances of"),
     ("grouped-mm-by-masks", (t(2, 2), t(2, 2)), {},
      "only rows in groups, with a matrix each, are taken"),
+    ("grouped-mm-in-float16", (t(2, 2, dtype=HALF), t(2, 2, 2, dtype=HALF)), {},
+     "the values are not float32"),
     ("grouped-mm-by-masks", (t(2, 2), t(2, 2, 2), t(2, dtype=torch.int32), t(2)), {},
      "a bias is not taken"),
     ("einsum-by-matmul", ("...i,ij->...j", [t(2, 2), t(2, 2)]), {},

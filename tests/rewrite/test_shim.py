@@ -13,6 +13,7 @@ from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.predicates import Dtype, Layout, OneOf
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
+from opcheck.rewrite.candidates import in_half
 from opcheck.rewrite.shim import shim
 from tests.resolve.made import NONE, TARGET, condition, matrix
 from tests.rewrite.reasons import reads
@@ -66,6 +67,88 @@ def test_a_kernel_of_the_device_keeps_what_it_takes(version: str, tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.7", "2.1"])
+def test_where_its_kernel_is_out_of_reach_a_composite_runs_as_its_parts(
+    version: str, tmp_path: Path
+) -> None:
+    """Ascend has autograd of its own for matmul, and before 2.4 no kernel can hand a call on."""
+    file, op = tmp_path / "shim.py", "aten::matmul"
+    code = """\
+import torch
+
+
+def matmul(self, other):
+    return torch.matmul(self.half(), other.half()).float()
+"""
+    way = replace(WAY, replaces=op, code=code, function="matmul", label=Label.TOLERANCE)
+    single = condition(Verdict.UNSUPPORTED, Dtype("self", OneOf(frozenset({"float32"}))))
+    ascend = refusing(single, op=op)
+    target = replace(ascend, target=replace(ascend.target, torch=version))
+    made = shim(target, [way])
+    assert made.registered == (way,)
+    row = "aten::matmul: tril-by-adding (tolerance); its other calls as PyTorch's own parts\n"
+    assert row in made.text
+    file.write_text(made.text, encoding="utf-8")
+    emulator = Emulator(ascend, shims=(file,))
+    with emulator as device:
+        x = torch.arange(4.0).reshape(2, 2).to(device).requires_grad_()
+        square = x @ x
+        assert square.dtype == torch.float32
+        assert square.tolist() == [[2.0, 3.0], [6.0, 11.0]]
+        square.sum().backward()
+        assert x.grad is not None
+        assert x.grad.tolist() == [[3.0, 7.0], [5.0, 9.0]]
+        with torch.inference_mode():
+            row = torch.arange(2.0).half().to(device)
+            assert (row @ row).tolist() == 1.0
+        asked = {kernel.op for kernel in emulator.kernels}
+    assert op not in asked
+    assert {"aten::mm", "aten::dot"} <= asked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.12", "2.7", "2.1"])
+def test_code_that_calls_its_own_overload_comes_to_what_was_there(
+    version: str, tmp_path: Path
+) -> None:
+    """As in another dtype: ``linear``, which is made of parts, called itself without an end."""
+    file = tmp_path / "shim.py"
+    ways = [narrowed("aten::linear"), narrowed("aten::gelu")]
+    database = Database.open()
+    found = database.matrix(database.resolve(TargetSpec("ascend-910b")))
+    assert not {way.replaces for way in ways} & found.entries.keys()
+    target = replace(found, target=replace(found.target, torch=version))
+    made = shim(target, ways)
+    there = ways if version != "2.1" else ways[:1]
+    assert {way.replaces for way in made.registered} == {way.replaces for way in there}
+    file.write_text(made.text, encoding="utf-8")
+    emulator = Emulator(found, shims=(file,))
+    with emulator as device:
+        weight = torch.eye(2).to(device).requires_grad_()
+        x = torch.tensor([[1.0, 0.1]]).to(device)
+        given = torch.nn.functional.linear(x, weight)
+        assert given.tolist() == [[1.0, float(torch.tensor(0.1).half())]]
+        curved = torch.nn.functional.gelu(given)
+        assert curved.dtype == torch.float32
+        curved.sum().backward()
+        assert weight.grad is not None
+        with torch.inference_mode():
+            halves = torch.nn.functional.linear(x.half(), weight.half())
+        assert halves.tolist() == given.tolist()
+        assert emulator.refusals == ()
+
+
+def narrowed(op: str) -> Suggestion:
+    """One overload in float16 instead of float32."""
+    found = in_half(op)
+    assert found is not None
+    return Suggestion(
+        found.rule, found.tier, found.label, op, found.summary, code=found.code,
+        function=found.entry,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.12", "2.7"])
 def test_a_number_in_place_of_a_tensor_comes_to_the_kernel_of_the_device(
     version: str, tmp_path: Path
@@ -115,4 +198,10 @@ def test_what_a_shim_cannot_leave_to_the_device_is_told() -> None:
         skipped.reason,
         "the target has a kernel for aten::tril, which refuses this use; with this torch a shim "
         "cannot leave all others to it",
+    )
+    (skipped,) = shim(replace(old, entries={}), [narrowed("aten::gelu")]).skipped
+    reads(
+        skipped.reason,
+        "its code calls aten::gelu itself, which with this torch a shim cannot leave to what was "
+        "there",
     )

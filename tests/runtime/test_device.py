@@ -12,7 +12,7 @@ from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
 from opcheck.runtime import DetectedDevice, detect_device
 from opcheck.runtime.device import VARIABLE, Build, _architecture, known_as
-from opcheck.runtime.device_modules import answer, module_of
+from opcheck.runtime.device_modules import answer, module_of, tpu_name
 from tests.preloaded import python
 
 GIB = 2**30
@@ -52,6 +52,8 @@ MACA = Build("2.10.0+metax3.8.0.7", None)
         ("xpu", accelerator("Intel(R) Data Center GPU Max 1550"), ("intel",), PLAIN,
          ("intel", "max", "")),
         ("mps", accelerator(), ("apple",), PLAIN, ("apple", "mps", "")),
+        ("mps", accelerator("Apple M4 Pro"), ("apple",), PLAIN, ("apple", "m4", "")),
+        ("mps", accelerator("Apple M9"), ("apple",), PLAIN, ("apple", "mps", "")),
         ("cuda", accelerator("NVIDIA Titan Z"), CUDA_VENDORS, PLAIN, ("nvidia", "", "")),
     ],
 )  # fmt: skip
@@ -120,6 +122,33 @@ def test_what_a_module_cannot_say_is_unknown() -> None:
     assert (said.name, said.memory, said.architecture) == ("", None, ())
     shared = SimpleNamespace(is_available=lambda: True, recommended_max_memory=lambda: 8 * GIB)
     assert getattr(answer("mps", shared), "memory", 0) == 8 * GIB
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("v4-8", "TPU v4"),
+        ("v5litepod-4", "TPU v5e"),
+        ("v6e-8", "TPU v6e"),
+        ("tpu7x-8", "TPU7x"),
+        ("", ""),
+    ],
+)
+def test_a_tpu_is_named_by_its_machine(
+    said: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPU_ACCELERATOR_TYPE", said)
+    assert tpu_name() == name
+
+
+def test_metal_names_its_chip_in_another_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.backends.mps, "get_name", lambda: "Apple M2 Ultra", raising=False)
+    module = SimpleNamespace(device_count=lambda: 1)
+    said = answer("mps", module)
+    assert said is not None
+    assert said.how == "torch.mps is available and calls device 0 'Apple M2 Ultra'"
+    assert known_as(said, ("apple",), PLAIN, DATABASE).target == "apple-m2"
 
 
 def test_the_host_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:

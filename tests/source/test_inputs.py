@@ -86,7 +86,7 @@ def test_constants(text: str, value: object) -> None:
         ("x=1x3:flaot32", "--input 'x=1x3:flaot32': unknown dtype 'flaot32'", "float32"),
         ("x=", "--input 'x=': '' is neither a shape nor a constant", "NAME=SHAPE:DTYPE"),
         ("=1x3", "--input '=1x3': '' is not a parameter name", "NAME=SHAPE:DTYPE"),
-        ("x=1,3", "--input 'x=1,3': '1,3' is neither a shape nor a constant", "ids=1x128"),
+        ("x=1,3", "--input 'x=1,3': '1,3' is neither a shape nor a constant", "mean 1x3?"),
         ("x=1x3:", "--input 'x=1x3:': unknown dtype ''", "named as in torch"),
         ("x=01x3", "--input 'x=01x3': '01x3' is not a shape", "did you mean 1x3?"),
         ("x=1x-1", "--input 'x=1x-1': '1x-1' is neither a shape nor a constant", "ids=1x128"),

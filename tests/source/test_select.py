@@ -47,8 +47,8 @@ def test_every_kind_says_its_form() -> None:
 
 def test_what_is_no_source_names_the_kinds() -> None:
     with pytest.raises(UsageError) as caught:
-        select("resnet50")
-    assert caught.value.message == "not a model source: 'resnet50'"
+        select("no model")
+    assert caught.value.message == "not a model source: 'no model'"
     for kind in kinds():
         assert kind.help in caught.value.hint
 

@@ -8,6 +8,7 @@ from opcheck.model.database import (
     AdditionStatus,
     Audit,
     CellChange,
+    CollectedFile,
     ConditionGroup,
     Contents,
     DatabaseStatus,
@@ -16,7 +17,9 @@ from opcheck.model.database import (
     Imports,
     MatrixDiff,
     MatrixDiffs,
+    ModelChange,
     Problem,
+    Refreshed,
     ReleaseStatus,
     SourceFile,
     VendorStatus,
@@ -165,6 +168,24 @@ IMPORTS = Imports(
     (ImportedFile("compat_db/ascend/26.1.0.yaml", True), ImportedFile("compat_db/x.yaml", False))
 )
 
+REFRESHED = Refreshed(
+    vendor="acme",
+    before="2.0",
+    release="2.1",
+    collected=(
+        CollectedFile("ops@2.1.yaml", "v2.1", "cd46cfb" + "0" * 33, "csrc/ops.yaml", "2026-05-12"),
+    ),
+    by_hand=("checks@2.0.yaml",),
+    files=IMPORTS.files,
+    diffs=DIFFS.diffs,
+    audit=SOUND,
+    models=(
+        ModelChange("torchvision:resnet50", "acme", before=True, after=True),
+        ModelChange("timm:dla102", "acme", before=False, after=True),
+        ModelChange("model.pt2", "acme", before=None, after=False),
+        ModelChange("model.pt2", "acme-mini", before=True, after=None),
+    ),
+)
 VIEWS: Mapping[str, DatabaseView] = {
     "status": STATUS,
     "show": CONTENTS,
@@ -172,4 +193,8 @@ VIEWS: Mapping[str, DatabaseView] = {
     "check-sound": SOUND,
     "check-unsound": UNSOUND,
     "import": IMPORTS,
+    "refresh": REFRESHED,
+    "refresh-alike": replace(
+        REFRESHED, by_hand=(), models=REFRESHED.models[:1], audit=UNSOUND, diffs=()
+    ),
 }

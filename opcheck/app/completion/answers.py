@@ -236,7 +236,11 @@ class _Place:
 
     def _long_options(self) -> list[Answer]:
         named = [(text, _first_line(option.help or "")) for text, option in self._options().items()]
-        return [*((t, said) for t, said in named if t.startswith("--")), ("--help", "Show help.")]
+        return [
+            *((t, said) for t, said in named if t.startswith("--")),
+            ("--help-all", "Show all help."),
+            ("--help", "Show help."),
+        ]
 
 
 def _first_line(text: str) -> str:

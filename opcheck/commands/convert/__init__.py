@@ -4,3 +4,5 @@ The model is not run again: the report that opcheck scan or opcheck plan wrote a
 that any format shows. Several are written at once, as in --format sarif=a.sarif
 --format junit=b.xml.
 """
+
+PURPOSE = "gate"

@@ -1,1 +1,3 @@
 """Look after the database: its age, contents, changes and faults."""
+
+PURPOSE = "data"

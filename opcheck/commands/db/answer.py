@@ -13,9 +13,10 @@ from opcheck.model.database import (
     ImportedFile,
     Imports,
     MatrixDiffs,
+    Refreshed,
 )
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.database import open_database
+from opcheck.pipeline.database import Progress, open_database, silent
 
 
 def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:
@@ -69,3 +70,42 @@ def database_import(
     root = into or open_database().root
     found = import_files(vendor, sources, releases, root)
     return Imports(tuple(ImportedFile(str(file.path), file.changed) for file in found))
+
+
+ZOO = (
+    "torchvision:resnet50",
+    "torchvision:fasterrcnn_resnet50_fpn",
+    "timm:vit_base_patch16_224",
+    "timm:swinv2_tiny_window8_256",
+    "ultralytics:yolov8n.yaml",
+)
+"""Models that a refreshed release is tried on, unless others are named."""
+
+
+def database_refresh(
+    vendor: str,
+    sources: Path,
+    checkouts: Sequence[Path],
+    release: str,
+    revision: str = "",
+    models: Sequence[str] = ZOO,
+    into: Path | None = None,
+    progress: Progress = silent,
+) -> Refreshed:
+    """Bring a newer release of a vendor in from checkouts, and say what it changes.
+
+    Its files are put beside those of the release before, in ``sources``.
+
+    Raises:
+        UsageError, DatabaseError: nothing to take, or no file of the database could be written.
+        SourceError, TraceError: a model cannot be scanned.
+    """
+    from opcheck.commands.db import refresh
+    from opcheck.db.refreshing import collect
+
+    progress(Sentence("taking files of {vendor} {version}", vendor=vendor, version=release))
+    collected = collect(vendor, sources, release, checkouts, revision)
+    imports = database_import(vendor, collected.folder, (release,), into)
+    progress(Sentence("comparing {version} with {before}", version=release,
+                      before=collected.before))  # fmt: skip
+    return refresh.refreshed(vendor, release, collected, imports, into, models, progress)

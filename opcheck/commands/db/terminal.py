@@ -25,6 +25,8 @@ SOURCES = ("Sources", "what it was read from")
 OPERATORS = ("Kernels", "overloads that have one")
 EVERY_OVERLOAD = "every overload"
 RELEASE_COLUMNS = ("release", "torch", "date", "age", "kernels", "known as", "conditions")
+BY_HAND = "to be made by hand, if this release has them:"
+RUNS = {True: "runs", False: "will not run", None: "cannot tell"}
 CHANGED_FILE = {True: "written", False: "as it was"}
 
 # labels, at most nine columns wide

@@ -1,4 +1,6 @@
-"""Show how an operator fares on a target, or what a rewrite rule does.
+"""Show how an operator fares on a target, or what a rule does.
 
 With every condition, what it decomposes to, the releases that have it, and the evidence.
 """
+
+PURPOSE = "check"

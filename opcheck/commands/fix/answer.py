@@ -9,6 +9,8 @@ from opcheck.commands.fix.diff import diff
 from opcheck.commands.fix.files import require_folder, require_output_path
 from opcheck.commands.fix.fused import Better
 from opcheck.commands.fix.graph import graph
+from opcheck.commands.fix.padded import Padding
+from opcheck.commands.fix.padding import padding
 from opcheck.commands.fix.shim import shim
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.db.store import Database
@@ -54,6 +56,22 @@ def fuse(request: FixRequest, progress: Progress = silent, output: Progress = si
 
     with loaded_once():
         return better(request, database, progress, output)
+
+
+def pad(request: FixRequest, progress: Progress = silent, output: Progress = silent) -> Padding:
+    """Pad the inputs of a model whose sizes vary to few sizes, for its one target.
+
+    Raises:
+        UsageError: not exactly one target, a file that is in the way, or what a scan refuses.
+        SourceError, TraceError, DatabaseError: as scan does.
+    """
+    _require_one_target(request)
+    require_output_path(request)
+    database = open_database(request.scan.databases)
+    from opcheck.sandbox.parent.preloaded import loaded_once
+
+    with loaded_once():
+        return padding(request, database, progress, output)
 
 
 def _require_one_target(request: FixRequest) -> None:

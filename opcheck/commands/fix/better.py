@@ -22,11 +22,11 @@ from opcheck.costs.roofline import product_of, roof_of
 from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence
 from opcheck.model.fusing import FusedCalls, FuseRun, FuseSpec, LeftCalls
+from opcheck.model.jobs import GraphRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import GraphRequest
 from opcheck.pipeline.database import Progress
 from opcheck.pipeline.writing import Draft, drafted
 from opcheck.version import __version__

@@ -1,7 +1,7 @@
 """``opcheck fix``: a plan carried out."""
 
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -12,9 +12,11 @@ from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.padded import Padding
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.sentence import Sentence
+from opcheck.model.padding import bucket_sizes
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
 from opcheck.views.formats import Page, command_view
@@ -53,6 +55,34 @@ FuseCalls = Annotated[
         help="Fuse calls into kernels that the vendor has for them, mending none: with --graph in "
         "that file, with --diff in your own classes; by itself, only tell what it would bring.",
         show_default="no",
+    ),
+]
+Dynamic = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dynamic",
+        metavar="NAME:DIM[,DIM]",
+        help="Dimensions of an input whose size is not always the same, repeatable: pad them to "
+        "few sizes, mending none; by itself, only tell what that would bring.",
+        show_default="none",
+    ),
+]
+WrapperFile = Annotated[
+    str | None,
+    typer.Option(
+        "--wrapper",
+        metavar="FILE",
+        help="With --dynamic: write a Python module that wraps the model.",
+        show_default="none",
+    ),
+]
+Buckets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--buckets",
+        metavar="[NAME:DIM=]SIZE,SIZE",
+        help="With --dynamic: the sizes to pad to, of all dimensions or of one, repeatable.",
+        show_default="the example's size, its half, quarter and eighth",
     ),
 ]
 Helpers = Annotated[
@@ -127,6 +157,29 @@ def _kind_and_place(
     return given[0]
 
 
+def _require_padding_alone(
+    kinds: Mapping[str, object], dynamic: list[str] | None, with_it: Mapping[str, object]
+) -> None:
+    """Refuse what does not go with ``--dynamic``, or only with it.
+
+    Raises:
+        UsageError: something of the kind was given.
+    """
+    given = [name for name, value in (kinds if dynamic else with_it).items() if value]
+    if given and dynamic:
+        raise UsageError(
+            Sentence("--dynamic writes a wrapper, and {list} changes the model", list=given[0]),
+            Sentence("give --dynamic with --wrapper FILE, or by itself"),
+        )
+    if given:
+        raise UsageError(
+            Sentence("{name} goes with --dynamic", name=given[0]),
+            Sentence(
+                'write NAME:DIM, as in --dynamic "ids:1", or NAME:DIM,DIM, as in --dynamic "x:2,3"'
+            ),
+        )
+
+
 def _require_module(name: str, kind: FixKind) -> None:
     """Refuse a name of helpers that no file can import from.
 
@@ -186,6 +239,9 @@ def fix(
     helpers: Helpers = None,
     graph: GraphFile = None,
     better: FuseCalls = False,
+    dynamic: Dynamic = None,
+    wrapper: WrapperFile = None,
+    buckets: Buckets = None,
     custom_op: CustomOp = None,
     into: Into = None,
     toolchain: Toolchain = None,
@@ -209,7 +265,15 @@ def fix(
 ) -> None:
     from opcheck.commands.fix import answer
 
-    kind, path = _kind_and_place(shim, diff, graph, custom_op, better)
+    _require_padding_alone(
+        {"--shim": shim, "--diff": diff, "--graph": graph, "--custom-op": custom_op,
+         "--better": better},
+        dynamic,
+        {"--wrapper": wrapper, "--buckets": buckets},
+    )  # fmt: skip
+    kind, path = FixKind.WRAPPER, wrapper or ""
+    if not dynamic:
+        kind, path = _kind_and_place(shim, diff, graph, custom_op, better)
     if kind is not FixKind.CUSTOM and (into or toolchain):
         raise UsageError(
             Sentence("--into and --toolchain go with --custom-op"), Sentence("leave them out")
@@ -219,7 +283,7 @@ def fix(
     view, out = command_view("fix", format), Output(output)
     model = model_options.model_spec(
         source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
-        step=step, schemas=schemas,
+        step=step, dynamic=dynamic, schemas=schemas,
     )  # fmt: skip
     request = FixRequest(
         ScanRequest(
@@ -227,13 +291,16 @@ def fix(
             rules=tuple(rules or ()),
         ),
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
-        custom_op or "", toolchain or "", helpers or "",
+        custom_op or "", toolchain or "", helpers or "", bucket_sizes(buckets or ()),
     )  # fmt: skip
-    carry_out: Callable[..., Fix | Better] = answer.fuse if better else answer.fix
+    carry_out: Callable[..., Fix | Better | Padding] = answer.fuse if better else answer.fix
+    if dynamic:
+        carry_out = answer.pad
     with Progress() as progress:
         found = carry_out(request, progress, forward_output if verbose else discard_output)
+    diffed = found.text if isinstance(found, Fix | Better) else ""
     if kind is FixKind.DIFF and not write and (output is not None or format == "text"):
-        Output(None).write(found.text)  # nothing else, so that git apply can read it
+        Output(None).write(diffed)  # nothing else, so that git apply can read it
     if kind is FixKind.DIFF and not write and output is None and format == "text":
         typer.echo(view.render(found, Page(verbose=verbose)), err=True, nl=False)
     else:

@@ -14,7 +14,7 @@ from opcheck.commands.fix.values import FixRequest
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.fusing import LayerCode, ModelCheck
-from opcheck.model.work import HostRequest
+from opcheck.model.jobs import HostRequest
 from opcheck.pipeline.database import Progress
 from opcheck.source.load import select
 from opcheck.source.user_code import is_users, shown

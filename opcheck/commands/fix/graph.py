@@ -13,9 +13,9 @@ from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
+from opcheck.model.jobs import GraphRequest, Replacement
 from opcheck.model.plan import Suggestion
 from opcheck.model.request import CallSpec, ScanRequest
-from opcheck.model.work import GraphRequest, Replacement
 from opcheck.pipeline.database import Progress
 from opcheck.pipeline.writing import drafted
 

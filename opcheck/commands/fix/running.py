@@ -12,10 +12,10 @@ from opcheck.commands.fix.suggestions import AppliedSuggestion
 from opcheck.errors import EmulationError
 from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
+from opcheck.model.jobs import HostRequest, HostRun, Tolerance
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ScanRequest, TrainingSpec
-from opcheck.model.work import HostRequest, HostRun, Tolerance
 from opcheck.pipeline.database import Progress
 
 

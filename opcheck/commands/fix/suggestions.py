@@ -1,7 +1,7 @@
 """Which suggestions of a plan are followed, what that leaves, and the answer made of both."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ def choose(report: Report, allow: Label) -> Chosen:
     ways: list[tuple[str, Suggestion]] = []
     left: list[Left] = []
     for finding in off_device(report):
-        for replaces, found in _by_overload(finding.suggestions):
+        for replaces, found in _by_overload(_without_advice(finding.suggestions)):
             fit = _fit(found, allow)
             if fit:
                 ways.append((finding.op, fit[0]))
@@ -82,7 +82,7 @@ def choose_by_place(
     for finding in off_device(report):
         for index, place in enumerate(finding.uses):
             here = [way for way in finding.suggestions if index in way.places]
-            for replaces, found in _by_overload(here):
+            for replaces, found in _by_overload(_without_advice(here)):
                 fit = _fit(found, allow)
                 if fit:
                     ways.append(PlacedSuggestion(finding.op, place, next(filter(can, fit), fit[0])))
@@ -103,6 +103,11 @@ def known(report: Report) -> frozenset[str]:
     """Operators that leave the device, and overloads in them that are to blame."""
     blamed = {way.replaces for finding in off_device(report) for way in finding.suggestions}
     return frozenset(blamed | {finding.op for finding in off_device(report)})
+
+
+def _without_advice(ways: Sequence[Suggestion]) -> Sequence[Suggestion]:
+    """Those that do something by themselves; advice alone where there are no others."""
+    return [way for way in ways if not way.is_advice] or ways
 
 
 def _by_overload(ways: Iterable[Suggestion]) -> Iterator[tuple[str, tuple[Suggestion, ...]]]:

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from opcheck.model.padding import BucketSizes
 from opcheck.model.plan import Label, Proof, Tier
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.request import ScanRequest
@@ -23,6 +24,8 @@ class FixKind(StrEnum):
     """Changes to the user's own source files."""
     CUSTOM = "custom-op"
     """A project for an operator of one's own."""
+    WRAPPER = "wrapper"
+    """A module with a wrapper that pads inputs whose sizes vary."""
 
 
 class FixRequest(Struct, frozen=True):
@@ -43,6 +46,8 @@ class FixRequest(Struct, frozen=True):
     helpers: str = ""
     """Name of the module that functions of a diff go into, beside the file that calls them; "" for
     the file itself where they are short."""
+    buckets: tuple[BucketSizes, ...] = ()
+    """The sizes that a wrapper pads to."""
 
 
 class Followed(Struct, frozen=True):

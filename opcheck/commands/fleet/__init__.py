@@ -1,1 +1,3 @@
-"""Many models at once: which run, what keeps the others off, what changed."""
+"""Scan many models: which run, what blocks others, what changed."""
+
+PURPOSE = "compare"

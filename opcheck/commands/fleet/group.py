@@ -32,10 +32,9 @@ RunTargets = Annotated[
 class Group(DefaultGroup):
     """Tells in its help what a manifest may be."""
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the forms of MANIFEST, examples, and exit codes."""
+    def format_forms(self, ctx: Any, formatter: Any, *, full: bool) -> None:
+        """Write the forms of MANIFEST."""
         from opcheck.commands.fleet.manifest.read import FORMS
 
         with formatter.section("Manifests"):
             formatter.write_dl(list(FORMS.items()))
-        super().format_epilog(ctx, formatter)

@@ -30,11 +30,12 @@ from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, Stop
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
+from opcheck.model.jobs import Request
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.script import ScriptRequest
 from opcheck.model.trace import Trace
-from opcheck.model.work import CutShortError, DeviceWork, Request, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResult
 from opcheck.pipeline.reports import graph_digest, nothing_called
 from opcheck.resolve.findings import summary
 from opcheck.resolve.walk import Walk

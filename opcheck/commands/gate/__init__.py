@@ -6,3 +6,5 @@ is merged into; how many are hidden is always told. The exit code is 0 where the
 10 where it fails. Where the model's process ends too early, the answer is of what was seen
 until then, nothing passes, and it is 3.
 """
+
+PURPOSE = "gate"

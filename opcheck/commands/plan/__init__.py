@@ -6,3 +6,5 @@ and gradients are off, and why cheaper ways were declined. --verbose shows the c
 code is 0 whenever there is an answer. Where the model's process ends too early, the report is
 of what was seen until then, and it is 3.
 """
+
+PURPOSE = "port"

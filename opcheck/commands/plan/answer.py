@@ -9,8 +9,9 @@ from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import CutShortError, WorkResult
 from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
-from opcheck.pipeline.reports import ranked, report_of, sized, with_plans
+from opcheck.pipeline.reports import ranked, report_of, sized, with_lists, with_plans
 from opcheck.pipeline.traces import gathered, worked
+from opcheck.source.identity import identity_of
 
 
 def plan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
@@ -33,6 +34,8 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         found = report_of(request.model.source, scanned, matrices, explained=request.explained)
         found = with_plans(found, scanned, matrices, plans, database)
         found = sized(found, scanned, database, matrices)
+        model = identity_of(request.model.source, scanned.kind)
+        found = with_lists(found, model, database, matrices)
         return ranked(found) if names_groups(database, request.targets) else found
 
     try:

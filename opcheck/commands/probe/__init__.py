@@ -5,3 +5,5 @@ on the host as well, and the values are compared. What works, falls back, gives 
 raises, crashes or hangs is written as an overlay with tested evidence, for --db. A probe that
 was ended goes on where it was. The exit code is 0 whenever there is an answer.
 """
+
+PURPOSE = "data"

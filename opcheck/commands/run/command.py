@@ -6,7 +6,6 @@ import typer
 from msgspec.structs import replace
 
 from opcheck.app import model_options, options
-from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
@@ -31,10 +30,8 @@ class Command(ModelCommand):
     may_be_confined = False
     allow_interspersed_args = False
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write examples and the exit codes."""
-        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
-        write_exit_codes(formatter)
+    def format_forms(self, ctx: Any, formatter: Any, *, full: bool) -> None:
+        """Write nothing: the script is a file."""
 
 
 def _count(text: str) -> int:

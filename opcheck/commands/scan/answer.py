@@ -6,8 +6,9 @@ from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import CutShortError
 from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
-from opcheck.pipeline.reports import ranked, report_of, sized
+from opcheck.pipeline.reports import ranked, report_of, sized, with_lists
 from opcheck.pipeline.traces import gathered, scanned_for
+from opcheck.source.identity import identity_of
 
 
 def scan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
@@ -29,6 +30,8 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         progress("holding the calls against what the targets have")
         found = report_of(request.model.source, scanned, matrices, explained=request.explained)
         found = sized(found, scanned, database, matrices)
+        model = identity_of(request.model.source, scanned.kind)
+        found = with_lists(found, model, database, matrices)
         return ranked(found) if names_groups(database, request.targets) else found
 
     try:

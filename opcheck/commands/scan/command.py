@@ -9,6 +9,7 @@ from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
+from opcheck.app.short_help import MORE
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 
@@ -20,6 +21,7 @@ Exact = Annotated[
         "--exact",
         help="Record the kernels that each target itself is asked to run.",
         show_default="only where it costs nothing",
+        rich_help_panel=MORE,
     ),
 ]
 

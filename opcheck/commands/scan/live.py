@@ -13,7 +13,7 @@ from opcheck.model.report import Report
 from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline.database import matrices_for, open_database, silent
-from opcheck.pipeline.reports import ranked, report_of, sized, with_plans
+from opcheck.pipeline.reports import ranked, report_of, sized, with_lists, with_plans
 
 
 def scan_module(
@@ -33,6 +33,7 @@ def scan_module(
     from opcheck.sandbox.child.runs import plan_targets, registered_alike, runs_of
     from opcheck.source.base import LoadOptions
     from opcheck.source.building.ready import load_live
+    from opcheck.source.identity import identity_of_module
     from opcheck.trace import trace_model
     from opcheck.trace.running.model_state import forget
     from opcheck.trace.sizes.dynamic import with_sizes
@@ -76,4 +77,5 @@ def scan_module(
     if plan:
         report = with_plans(report, scanned, matrices, plans, database)
     report = sized(report, scanned, database, matrices)
+    report = with_lists(report, identity_of_module(module), database, matrices)
     return ranked(report) if names_groups(database, targets) else report

@@ -2,3 +2,5 @@
 
 With the newest release, the torch versions that it serves, and the other releases.
 """
+
+PURPOSE = "data"

@@ -6,13 +6,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db.audit import content, release
+from opcheck.db.audit import content, model_lists, release
 from opcheck.db.audit.content import FileProblem, Known
 from opcheck.db.by_hand import environment, libraries, overlays, porting, target_names
-from opcheck.db.files import document, yaml_reader, yaml_writer
+from opcheck.db.files import digests, document, yaml_reader
+from opcheck.db.files.content import BoundsError, bounded
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
-from opcheck.db.files.yaml_reader import BoundsError
 from opcheck.db.schema.additions import (
     ADVISORY_FILE,
     DYNAMIC_FILE,
@@ -28,6 +28,7 @@ from opcheck.db.schema.by_hand import (
     TORCH_ENVIRONMENT_FILE,
 )
 from opcheck.db.schema.checks import Shape
+from opcheck.db.schema.model_lists import MODELS_FILE
 from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
@@ -72,6 +73,7 @@ _BY_HAND = {
     overlays.ENVIRONMENT: Kind(ENVIRONMENT_FILE, content.porting),
     overlays.CHIPS: Kind(CHIPS_FILE, content.chips),
     overlays.NAMES: Kind(TARGET_NAMES_FILE, content.target_names),
+    overlays.MODELS: Kind(MODELS_FILE, model_lists.problems),
     overlays.SCHEMAS: Kind(LIBRARY_FILE, content.library),
 }
 """Folder -> what its files must be."""
@@ -212,10 +214,10 @@ def _edits(layers: Iterable[Layer]) -> Iterator[Problem]:
     """Generated files that are not what their importer wrote, or that none has noted."""
     for layer in layers:
         for folder in sorted({path.parent for path in layer.folder.glob("*/*.yaml")}):
-            noted = yaml_writer.read_digests(folder)
+            noted = digests.noted(folder)
             if folder.name in overlays.BY_HAND or (layer.origin and not noted):
                 continue
-            present = yaml_writer.digests(folder)
+            present = digests.of_files(folder)
             for name in sorted(noted.keys() | present.keys()):
                 told = _edited(folder / name, noted.get(name), present.get(name))
                 if told:
@@ -225,14 +227,14 @@ def _edits(layers: Iterable[Layer]) -> Iterator[Problem]:
 def _edited(path: Path, noted: str | None, present: str | None) -> tuple[str, str] | None:
     """Code and sentence of what is wrong with a file of these digests; None: nothing."""
     if present is None:
-        return "missing", f"{yaml_writer.DIGESTS} names a file that is not there"
+        return "missing", f"{digests.NAME} names a file that is not there"
     if noted is None:
-        generated = b"do not edit" in yaml_reader.content(path)[:_HEAD]
-        return ("not-noted", f"{yaml_writer.DIGESTS} has no digest of it") if generated else None
+        generated = b"do not edit" in bounded(path)[:_HEAD]
+        return ("not-noted", f"{digests.NAME} has no digest of it") if generated else None
     if noted != present:
         return (
             "edited",
-            f"it is not what its importer wrote: {yaml_writer.DIGESTS} has another digest",
+            f"it is not what its importer wrote: {digests.NAME} has another digest",
         )
     return None
 

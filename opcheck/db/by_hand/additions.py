@@ -16,6 +16,9 @@ from opcheck.db.files.parts import Later, Lines, lines
 from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
 from opcheck.model.target import Target
 
+_WHERE = {"chips", "releases", "torch", "version"}
+_Variants = Sequence[tuple[Said, Said]]
+
 
 class _Condition(Struct):
     """One that an addition states; made when it is first asked for, for all targets at once."""
@@ -65,7 +68,7 @@ class Additions(Sequence[Addition]):
                 _withdraw(data, said)
             more[number] = addition
         data["conditions"] = self._joined(data, more, target)
-        told = (release.digest, *(_kind_of_target(one, target) for one in concerned.values()))
+        told = (release.digest, *(self._kind(number, target) for number in concerned))
         return replace(release, data=data, digest=sha256("".join(told).encode()).hexdigest())
 
     def libraries(self, target: Target) -> Mapping[str, tuple[str, str]]:
@@ -84,7 +87,9 @@ class Additions(Sequence[Addition]):
         return _Joined(self, more, target, lines(data.get("conditions", ())))
 
     def _register(self, operators: MutableMapping[str, Said], number: int, target: Target) -> None:
-        for op, variants in self._entries[number].items():
+        everywhere, limited = self._entries[number]
+        operators.update(everywhere)
+        for op, variants in limited.items():
             for said, entry in variants:
                 if self._listed[number].holds(said, target):
                     if said.get("registered", True):
@@ -93,16 +98,29 @@ class Additions(Sequence[Addition]):
                         operators.pop(op, None)
                     break
 
+    def _kind(self, number: int, target: Target) -> str:
+        """Sets apart what an addition says of targets that it does not say the same of."""
+        addition = self._listed[number]
+        held = [op for op in self._by_chip[number] if addition.entry(op, target) is not None]
+        version = "" if addition.library is None else addition.library.of(target)
+        return " ".join((addition.digest, version, *held))
+
     @cached_property
-    def _entries(self) -> Sequence[Mapping[str, Sequence[tuple[Said, Said]]]]:
-        """Of each addition, by overload, what it says of kernels, and that as a file has it."""
+    def _by_chip(self) -> Sequence[Sequence[str]]:
+        """Of each addition the overloads of which it does not say the same on every chip."""
         return [
-            {
-                op: [(said, _cited(_anywhere(said), number)) for said in variants]
-                for op, variants in addition.operators.items()
-            }
-            for number, addition in enumerate(self._listed)
+            [op for op, listed in one.operators.items() if any("chips" in said for said in listed)]
+            for one in self._listed
         ]
+
+    @cached_property
+    def _entries(self) -> Sequence[tuple[Mapping[str, Said], Mapping[str, _Variants]]]:
+        """Of each addition what it says of kernels, as a file has it.
+
+        First the kernels that are registered wherever the addition holds, then the variants, as
+        they are said and as a file has them, of those that may not be.
+        """
+        return [_entries(addition, number) for number, addition in enumerate(self._listed)]
 
     @cached_property
     def conditions(self) -> Sequence[_Condition]:
@@ -117,6 +135,19 @@ class Additions(Sequence[Addition]):
             for op in one.ops:
                 found.setdefault(op, []).append(one)
         return found
+
+
+def _entries(addition: Addition, number: int) -> tuple[Mapping[str, Said], Mapping[str, _Variants]]:
+    everywhere: dict[str, Said] = {}
+    limited: dict[str, _Variants] = {}
+    for op, variants in addition.operators.items():
+        entries = [(said, _cited(_anywhere(said), number)) for said in variants]
+        first, entry = entries[0]
+        if first.keys() & _WHERE or not first.get("registered", True):
+            limited[op] = entries
+        else:
+            everywhere[op] = entry
+    return everywhere, limited
 
 
 class _Joined(Lines):
@@ -188,18 +219,9 @@ def _withdraw(data: dict[str, Any], said: Said) -> None:
         data["refusals"] = list(_without(data.get("refusals", ()), said))
 
 
-def _kind_of_target(addition: Addition, target: Target) -> str:
-    """Sets apart what an addition says of targets that it does not say the same of."""
-    limited = (op for op, listed in addition.operators.items() if any("chips" in s for s in listed))
-    held = [op for op in limited if addition.entry(op, target) is not None]
-    version = "" if addition.library is None else addition.library.of(target)
-    return " ".join((addition.digest, version, *held))
-
-
 def _anywhere(said: Said) -> Said:
     """What was said without where it holds, once that is settled."""
-    where = ("chips", "releases", "torch", "version")
-    return {key: value for key, value in said.items() if key not in where}
+    return {key: value for key, value in said.items() if key not in _WHERE}
 
 
 def _cited(said: Said, number: int) -> Said:

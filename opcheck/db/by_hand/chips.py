@@ -1,6 +1,6 @@
 """What chips have, one file a vendor, every figure with its source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,15 @@ def chip(root: Path, vendor: Document, wanted: str, cache: Path | None) -> Chip:
             text=repr(said["vendor"]),
         )
         raise DatabaseError(message, _HINT)
+    for other in said["chips"].get(wanted, {}).get("any_of", ()):
+        if other not in said["chips"]:
+            message = Sentence(
+                "{text_file}: chip {chip}: no chip is called {text}",
+                text_file=path,
+                chip=wanted,
+                text=repr(other),
+            )
+            raise DatabaseError(message, _HINT)
     found = _Reader(said).chip(name, wanted, title)
     if found.default and found.single is None:
         known = ", ".join(each.name for each in found.products)
@@ -68,10 +77,7 @@ class _Reader:
             vendor=vendor,
             chip=wanted,
             name=title,
-            products=tuple(
-                self._product(name, each, own)
-                for name, each in sorted(own.get("products", {}).items())
-            ),
+            products=tuple(sorted(self._products(own), key=lambda each: each.name)),
             default=default.get("product", ""),
             why=default.get("why", ""),
             multiples=self._multiples(own.get("multiples") or common.get("multiples")),
@@ -85,6 +91,12 @@ class _Reader:
             ),
             note=own.get("note", ""),
         )
+
+    def _products(self, own: Said) -> Iterator[Product]:
+        """A chip's own, and those of the chips that it stands for."""
+        for chip in (own, *(self._said["chips"][other] for other in own.get("any_of", ()))):
+            for name, each in chip.get("products", {}).items():
+                yield self._product(name, each, chip)
 
     def _product(self, name: str, said: Said, chip: Said) -> Product:
         """A product; rates that its chip has in every product stand with the chip."""

@@ -117,7 +117,8 @@ def _statements(addition: Addition, target: Target, op: str) -> "Iterator[Statem
 HINT = Sentence("correct the overlay, or leave it out")
 ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
 SCHEMAS, ENVIRONMENT, CHIPS, NAMES = "schemas", "environment", "chips", "names"
-BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS, NAMES)
+MODELS = "models"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS, NAMES, MODELS)
 """Folders of a layer that no vendor has."""
 READ_OF_EACH = (ADVISORIES, REMEDIES, DYNAMIC, SCHEMAS)
 """Those that are read of every layer; the others only of the database itself."""

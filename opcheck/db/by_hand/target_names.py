@@ -35,6 +35,19 @@ class ToolkitNames(Struct, frozen=True):
     """A version of it, and the torch versions that go with it, where no table has them."""
 
 
+class RefusedChip(Struct, frozen=True):
+    """A chip that the vendor's plugin raises on, whatever its release."""
+
+    name: str
+    words: tuple[str, ...]
+    """What users call it."""
+    package: str
+    """The plugin: ``torch_npu``."""
+    error: str
+    near: tuple[str, ...]
+    """Chips that may be meant."""
+
+
 class VendorNames(Struct, frozen=True):
     """What users call one vendor and its chips."""
 
@@ -43,6 +56,7 @@ class VendorNames(Struct, frozen=True):
     chips: Mapping[str, tuple[str, ...]] = {}
     """Chip -> other names of it; the most used chip first."""
     toolkits: tuple[ToolkitNames, ...] = ()
+    refused: tuple[RefusedChip, ...] = ()
 
 
 def vendor_names(root: Path, vendor: str, cache: Path | None) -> VendorNames:
@@ -55,7 +69,13 @@ def vendor_names(root: Path, vendor: str, cache: Path | None) -> VendorNames:
         tuple(said["also"]),
         {chip: tuple(words) for chip, words in said["chips"].items()},
         tuple(_toolkit(word, each) for word, each in said.get("toolkits", {}).items()),
+        tuple(_refused(word, each) for word, each in said.get("refused", {}).items()),
     )
+
+
+def _refused(word: str, said: Mapping[str, Any]) -> RefusedChip:
+    words = (word, *said["also"])
+    return RefusedChip(said["name"], words, said["package"], said["error"], tuple(said["near"]))
 
 
 def _toolkit(word: str, said: Mapping[str, Any]) -> ToolkitNames:

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db.files import parts, yaml_reader
+from opcheck.db.files import parts
+from opcheck.db.files.content import BoundsError, bounded
 from opcheck.db.files.index import load_compiled, save_compiled
-from opcheck.db.files.yaml_reader import BoundsError
 from opcheck.db.schema.checks import Path as Where
 from opcheck.db.schema.checks import Record, Shape, ShapeError
 from opcheck.errors import DatabaseError
@@ -126,7 +126,7 @@ def content(path: Path, hint: Sentence = HINT) -> bytes:
         DatabaseError: it has more, or cannot be read.
     """
     try:
-        return yaml_reader.content(path)
+        return bounded(path)
     except BoundsError as error:
         raise DatabaseError(
             Sentence("{text_file}: {said}", text_file=path, said=error.expected), hint
@@ -152,6 +152,8 @@ def lines_of(path: Path, places: Sequence[Where]) -> list[int]:
 
 
 def _parse(path: Path, text: bytes, hint: Sentence) -> Any:
+    from opcheck.db.files import yaml_reader  # what the index holds is not parsed
+
     with contextlib.suppress(yaml_reader.OtherStyleError, UnicodeDecodeError):
         return yaml_reader.read_quickly(text.decode(), distinct=True)
 
@@ -190,6 +192,8 @@ def _parse(path: Path, text: bytes, hint: Sentence) -> Any:
 def _composed(text: bytes) -> Any:
     """The nodes of a file, which know their lines; None where only the quick reader takes it."""
     import yaml
+
+    from opcheck.db.files import yaml_reader
 
     try:
         yaml_reader.require_within(text)

@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import re
 import sys
+import time
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +18,9 @@ _SEALED = 65
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _MOST_BYTES = 1 << 26
 """Of a compiled file: sixteen times what the file itself may have."""
+_KEPT = 30 * 86_400
+"""Seconds until a compiled file goes: releases come and go, and one still used is made again."""
+_COMPILED = re.compile(r".+-\w+-[0-9a-f]{8}-[0-9a-f]{16}\.json(?:[0-9a-f]{16})?")
 
 
 def cache_folder() -> Path | None:
@@ -51,12 +56,24 @@ def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
     temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
+        _remove_old(folder)
         try:
             with os.fdopen(os.open(temporary, _NEW, 0o600), "wb") as file:
                 file.writelines((_seal(digest, stored), stored))
             temporary.replace(path)
         except OSError:
             temporary.unlink(missing_ok=True)
+
+
+@cache
+def _remove_old(folder: Path) -> None:
+    """Remove, once in a process, compiled files that nobody may need any more."""
+    before = time.time() - _KEPT
+    with os.scandir(folder) as found:
+        for item in found:
+            if _COMPILED.fullmatch(item.name) and item.stat().st_mtime < before:
+                with contextlib.suppress(OSError):
+                    os.unlink(item.path)
 
 
 def _path(folder: Path, name: str, digest: str) -> Path:

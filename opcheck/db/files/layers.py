@@ -64,7 +64,7 @@ def _entry_point_files() -> Iterator[bytes]:
             for item in found:
                 if item.name.endswith((".dist-info", ".egg-info")):
                     with contextlib.suppress(OSError):
-                        yield read_bytes(Path(item.path, "entry_points.txt"), _MOST_BYTES)
+                        yield read_bytes(f"{item.path}/entry_points.txt", _MOST_BYTES)
 
 
 def _folder_of(point: Any) -> Path:

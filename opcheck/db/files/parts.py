@@ -65,6 +65,11 @@ class Entries(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         del self._held[name]
 
+    def update(self, more: Mapping[str, Any]) -> None:  # type: ignore[override]  # of a mapping
+        """Set all of these at once."""
+        self.limited.update(more)
+        self._held.update(more)
+
     def __contains__(self, name: object) -> bool:
         return name in self._held
 

@@ -1,50 +1,20 @@
 """YAML within bounds - by the YAML library, or quickly where importers wrote it."""
 
-import errno
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from opcheck.files import FileError, read_bytes
+from opcheck.db.files.content import MOST_BYTES, BoundsError
 from opcheck.lang.sentence import Sentence
 
-MOST_BYTES = 1 << 22
-"""No file may be larger."""
 MOST_VALUES = 1_000_000
 """Keys and values that a file may hold, those that an alias stands for counted each time."""
 DEEPEST = 16
 """Levels of nesting that a file may have, those within an alias counted."""
 _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")} | {"!", None}
 _STANDARD = "tag:yaml.org,2002:"
-
-
-class BoundsError(ValueError):
-    """A file is beyond a bound; says where, and what was expected."""
-
-    def __init__(self, line: int, expected: Sentence) -> None:
-        super().__init__(expected)
-        self.line = line
-        self.expected = expected
-
-
-def content(path: Path) -> bytes:
-    """The bytes of a file; no more are read than it may have.
-
-    Raises:
-        BoundsError: it is larger.
-        OSError: it is no regular file, or cannot be read.
-    """
-    try:
-        return read_bytes(path, MOST_BYTES)
-    except FileError as error:
-        if error.errno != errno.EFBIG:
-            raise
-        raise BoundsError(
-            1, Sentence("expected at most {count} bytes, found more", count=f"{MOST_BYTES:,}")
-        ) from error
 
 
 def require_within(text: bytes) -> None:

@@ -1,13 +1,8 @@
-"""Writing the database's YAML, one entry a line, and the digests of generated files."""
+"""Writing the database's YAML, one entry a line."""
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
-
-from opcheck.files import read_bytes
 
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=@<>-]*(::?[A-Za-z0-9_./-]+)*")
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -54,39 +49,3 @@ def listing(name: str, entries: Iterable[Any], comment: str = "") -> Iterable[st
 def end() -> Iterable[str]:
     """The last line of a file, which tells it from one cut short."""
     yield "complete: true"
-
-
-DIGESTS = "SHA256SUMS"
-_MOST_BYTES = 1 << 26
-"""Of a generated file: the largest has some megabytes."""
-
-
-def read_digests(folder: Path) -> Mapping[str, str]:
-    """File name -> the digest that its importer noted; empty where none was noted."""
-    try:
-        lines = read_bytes(folder / DIGESTS, _MOST_BYTES).decode().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
-    pairs = (line.split(maxsplit=1) for line in lines if len(line.split(maxsplit=1)) == 2)
-    return {name.removeprefix("*"): digest for digest, name in pairs}
-
-
-def digests(folder: Path) -> Mapping[str, str]:
-    """Name of each YAML file that can be read -> its digest."""
-    found = {}
-    for path in sorted(folder.glob("*.yaml")):
-        with suppress(OSError):  # an unreadable file is reported where it is read
-            found[path.name] = sha256(read_bytes(path, _MOST_BYTES)).hexdigest()
-    return found
-
-
-def digests_text(folder: Path, texts: Mapping[str, str]) -> str:
-    """What ``SHA256SUMS`` must say once these files, name to text, are written; others keep theirs.
-
-    A file that is gone is no longer named.
-    """
-    kept = {
-        name: digest for name, digest in read_digests(folder).items() if (folder / name).is_file()
-    }
-    written = {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
-    return "".join(f"{digest}  {name}\n" for name, digest in sorted({**kept, **written}.items()))

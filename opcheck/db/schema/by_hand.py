@@ -55,6 +55,7 @@ _CHIP = Record(
         "matrix": _PEAKS,
         "vector": _PEAKS,
         "default": Record({"product": Text(), "why": Text()}),
+        "any_of": ListOf(Text()),
         "note": Text(),
     },
 )

@@ -22,6 +22,16 @@ _TOOLKIT = Record(
         "pairs": ListOf(_PAIR, least=1),
     },
 )
+_REFUSED = Record(
+    {
+        "name": Text(),
+        "also": _WORDS,
+        "package": Text(),
+        "error": Text(),
+        "near": _CITED,
+        "at": _CITED,
+    }
+)
 
 TARGET_NAMES_FILE = Record(
     {
@@ -31,10 +41,11 @@ TARGET_NAMES_FILE = Record(
         "chips": MapOf(_WORDS),
         "complete": Flag(),
     },
-    {"toolkits": MapOf(_TOOLKIT), "sources": MapOf(_SOURCE)},
+    {"toolkits": MapOf(_TOOLKIT), "refused": MapOf(_REFUSED), "sources": MapOf(_SOURCE)},
 )
 """``chips`` stand the most used first; ``package`` is of the vendor's table of pairs, ``build`` how
-the builds of torch are named that pytorch.org has for it, and ``pairs`` are cited here."""
+the builds of torch are named that pytorch.org has for it, and ``pairs`` are cited here. ``refused``
+are chips that the vendor's plugin raises on, with those that may be meant."""
 
 OTHER_VENDORS_FILE = Record(
     {

@@ -5,7 +5,7 @@ casts are seen through. That tells what stands for its arguments. Traced again o
 then be the program's own calls, every number included.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import Any
@@ -39,25 +39,38 @@ class Match(Struct, frozen=True):
     """All calls that are fused, the output among them."""
     tensors: Mapping[str, Node]
     numbers: Mapping[str, Any]
+    casts_alike: bool = True
+    """Whether casts are where the variant has them."""
 
 
 def matches(fusion: Fusion, graph: Graph) -> Iterator[Match]:
-    """Every place where a graph has the calls of a fusion, none of them twice."""
+    """Every place where a graph has the calls of a fusion, none of them twice.
+
+    Those come last that would be one of the ways, were it not for where they cast.
+    """
     taken: set[Node] = set()
+    near: list[Match] = []
     loose = [(way, *_traced_small(fusion, way)) for way in fusion.ways()]
     for node in reversed(graph.nodes):
         if node.op != "call_function" or node in taken or source(node) is not node:
             continue
         for way, pattern, marks in loose:
             found = _at(way, pattern, marks, node)
-            if found is not None and taken.isdisjoint(found.nodes):
+            if found is None or not taken.isdisjoint(found.nodes):
+                continue
+            if found.casts_alike:
                 taken.update(found.nodes)
                 yield found
                 break
+            near.append(found)
+    for found in near:
+        if taken.isdisjoint(found.nodes):
+            taken.update(found.nodes)
+            yield found
 
 
 def _at(way: Variant, pattern: Graph, marks: Mapping[float, str], node: Node) -> Match | None:
-    """The calls that end in a node, if they are those of a variant."""
+    """The calls that end in a node, if they are those of a variant, whatever they cast."""
     loose = _Loose(marks)
     if not loose.fits(_result(pattern), node):
         return None
@@ -67,12 +80,14 @@ def _at(way: Variant, pattern: Graph, marks: Mapping[float, str], node: Node) ->
         return None
     if len(options) > _MOST:
         options = [list(dict.fromkeys((one[0], one[-1]))) for one in options]
+    near: Match | None = None
     for chosen in product(*options):
         tensors = dict(zip(way.tensors, chosen, strict=True))
-        nodes = _exactly(way, tensors, loose.numbers, node)
-        if nodes is not None:
-            return Match(way, node, nodes, tensors, dict(loose.numbers))
-    return None
+        found = _compared(way, tensors, loose.numbers, node)
+        if found is not None and found.casts_alike:
+            return found
+        near = near or found
+    return near
 
 
 @cache
@@ -172,9 +187,9 @@ def _orders(node: Node, given: list[Any]) -> Iterator[list[Any]]:
         yield given[::-1]
 
 
-def _exactly(
+def _compared(
     way: Variant, tensors: Mapping[str, Node], numbers: Mapping[str, Any], node: Node
-) -> tuple[Node, ...] | None:
+) -> Match | None:
     """The program's calls, if the variant on just these arguments is what ends in a node."""
     values: list[Any] = [tensor.meta.get("val") for tensor in tensors.values()]
     if not all(isinstance(one, FakeTensor) for one in values):
@@ -190,15 +205,26 @@ def _exactly(
     finally:
         del guards[before:]  # what was settled for a look is not for the program
     inputs = [item for item in pattern.nodes if item.op == "placeholder"]
-    exact = _Exact(dict(zip(inputs, tensors.values(), strict=True)))
-    return tuple(exact.used) if exact.same(_result(pattern), node) else None
+    bound = dict(zip(inputs, tensors.values(), strict=True))
+    for casts_alike in (True, False):
+        exact = _Exact(bound, source if casts_alike else _below_casts)
+        if exact.same(_result(pattern), node):
+            return Match(way, node, tuple(exact.used), tensors, dict(numbers), casts_alike)
+    return None
+
+
+def _below_casts(node: Any) -> Any:
+    *_, last = through_casts(node)
+    return last
 
 
 class _Exact:
     """Compares call by call, with every number; what changes nothing is seen through."""
 
-    def __init__(self, bound: Mapping[Node, Node]) -> None:
-        self._known: dict[Node, Any] = {key: source(node) for key, node in bound.items()}
+    def __init__(self, bound: Mapping[Node, Node], behind: Callable[[Any], Any]) -> None:
+        """``behind``: what a node is taken for."""
+        self._behind = behind
+        self._known: dict[Node, Any] = {key: behind(node) for key, node in bound.items()}
         self._inputs = frozenset(bound)
         self.used: dict[Node, None] = {}
         """The program's calls that are compared."""
@@ -209,7 +235,7 @@ class _Exact:
             return len(pattern) == len(node) and all(map(self.same, pattern, node))
         if not isinstance(pattern, Node) or not isinstance(node, Node):
             return type(pattern) is type(node) and bool(pattern == node)
-        pattern, end = source(pattern), source(node)
+        pattern, end = self._behind(pattern), self._behind(node)
         if pattern in self._known:
             return self._meets(pattern, node, end)
         if end.op != "call_function" or end.target is not pattern.target:

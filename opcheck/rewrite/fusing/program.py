@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _OPEN = Sentence("its kernel is called by a size that the program leaves open")
-
+_CASTS = Sentence("it casts elsewhere than the ways to write it that are known")
 
 FUSED = "opcheck_fused"
 """Mark of calls that came in the place of others."""
@@ -97,6 +97,8 @@ def _elsewhere(match: Match, modules: Collection[str] | None) -> str:
 
 def _refusal(fusion: Fusion, match: Match, chip: str, graph: Graph) -> str:
     """Why the calls stay; "" where the kernel takes them and nothing else needs a part of them."""
+    if not match.casts_alike:
+        return _CASTS
     within = set(match.nodes)
     others = {
         user

@@ -13,7 +13,7 @@ import traceback
 from opcheck.errors import OpcheckError, Stop
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
-from opcheck.model.work import Job
+from opcheck.model.jobs import Job
 from opcheck.sandbox.child import streams
 from opcheck.sandbox.child.answers import answers, own_files
 from opcheck.sandbox.child.copies import CopyEndedError

@@ -18,20 +18,13 @@ from opcheck.errors import out_of_memory
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fusing import FuseSpec
+from opcheck.model.jobs import GraphRequest, GraphRun, HostRequest, HostRun, Request
+from opcheck.model.padding import PadSpec
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
 from opcheck.model.script import ScriptRequest, ScriptRun
 from opcheck.model.trace import Trace
-from opcheck.model.work import (
-    DeviceWork,
-    GraphRequest,
-    GraphRun,
-    HostRequest,
-    HostRun,
-    Request,
-    WorkRequest,
-    WorkResult,
-)
+from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
@@ -39,6 +32,7 @@ from opcheck.sandbox.child.fused_model import write_fused
 from opcheck.sandbox.child.late_imports import leave_compiler_out, load_for_runs
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.older_torch import Hidden
+from opcheck.sandbox.child.padded_model import pad
 from opcheck.sandbox.child.process import Process, Ticks
 from opcheck.sandbox.child.runs import Run, plan_targets, registered_alike, runs_of
 from opcheck.sandbox.child.script import run
@@ -46,7 +40,8 @@ from opcheck.source import base
 from opcheck.source.base import Loaded, options_of
 from opcheck.source.draws import numpy_random
 from opcheck.source.load import load
-from opcheck.source.user_code import is_users, library_prefixes, lines_of, read_instead, shown
+from opcheck.source.patched_imports import read_instead
+from opcheck.source.user_code import is_users, library_prefixes, lines_of, shown
 
 if TYPE_CHECKING:
     from opcheck.trace.torch_internals.kernels import Kernels
@@ -97,6 +92,8 @@ def answers(
             yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest(fuse=FuseSpec() as spec):
             yield write_fused(request, spec, process, lambda: loaded(weights=True))
+        case GraphRequest(pad=PadSpec() as padding):
+            yield pad(request, padding, process, loaded(weights=True))
         case GraphRequest():
             yield write_graph(request, process, lambda: loaded(weights=True))
 

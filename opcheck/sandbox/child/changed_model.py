@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
 from opcheck.lang.sentence import Sentence, restored
 from opcheck.model.emulation import Difference, is_of_backward
+from opcheck.model.jobs import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
 from opcheck.model.request import TrainingSpec
-from opcheck.model.work import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.load import select
@@ -182,7 +182,7 @@ def _moved(
     if not tolerances:
         return {}
     from opcheck.emulate.compare import differences
-    from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, moving
+    from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, moving, places, roundings
 
     if not CAN_MOVE:
         return None
@@ -191,7 +191,7 @@ def _moved(
     if not backward and not any(tolerance.eps for tolerance in tolerances.values()):
         return {}
     process.begin("emulate", "finding what the tolerances come to")
-    far = _met(play, tolerances)
+    far = places(lambda: play(backward=False), tolerances)
     furthest: dict[str, float] = {}
     for draw in range(DRAWS):
         with moving(far, draw), suppress(EmulationError):  # a draw that fails says nothing
@@ -202,20 +202,8 @@ def _moved(
             for one in found_here:
                 if one.largest:  # neither does one that ends in NaN
                     furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
-    return furthest
-
-
-def _met(play: "_RunModel", tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
-    """What is to be moved on the host: where it runs as something else, the model's own call."""
-    from opcheck.rewrite.perturbation import forms, moving
-
-    with moving(dict.fromkeys(tolerances, 0.0), 0) as seen:
-        play(backward=False)
-    far: dict[str, float] = {}
-    for op, tolerance in tolerances.items():
-        for name in (op,) if seen.met & {*forms(op)} else tolerance.calls:
-            far[name] = max(far.get(name, 0.0), tolerance.eps)
-    return far
+    least = {} if isinstance(gradients, str) else roundings(gradients)
+    return {name: max(furthest.get(name, 0.0), least.get(name, 0.0)) for name in furthest | least}
 
 
 def _held(found: _Results, kept: _Results) -> HostRun:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.fusing import FusedCalls, FuseRun, FuseSpec
-from opcheck.model.work import GraphRequest, GraphRun
+from opcheck.model.jobs import GraphRequest, GraphRun
 from opcheck.sandbox.child.changed_model import brief, program_of
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from opcheck.errors import WriteRefusedError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.work import Job
+from opcheck.model.jobs import Job
 from opcheck.sandbox.child.redirected import libraries, redirect
 from opcheck.sandbox.child.redirected.calls import Calls
 from opcheck.sandbox.limits import overlay

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from opcheck.model.codec import to_json
-from opcheck.model.work import JOURNAL, STACK_SECONDS, Job
+from opcheck.model.jobs import JOURNAL, STACK_SECONDS, Job
 from opcheck.sandbox.limits.confine import allow
 from opcheck.sandbox.reaper import end_with_parent
 

@@ -98,8 +98,8 @@ def run(
     from opcheck.emulate.script_plan import planned_calls
 
     process.begin("emulate", Sentence("looking for fixes on {target}", target=target))
-    remedies, trained = database.remedies(target), found.emulation.mode == "train"
-    return replace(found, plan=planned_calls(kept, matrix, remedies, trained=trained))
+    plan = planned_calls(kept, matrix, database.remedies(target), found.emulation)
+    return replace(found, plan=plan)
 
 
 def _set_up(environment: Environment | None) -> None:

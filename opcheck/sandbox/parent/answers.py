@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import Json, MalformedError, from_json
 from opcheck.model.costs import NodeCost
+from opcheck.model.jobs import Request
 from opcheck.model.trace import Node, Trace
-from opcheck.model.work import Request, WorkRequest, WorkResult
+from opcheck.model.work import WorkRequest, WorkResult
 
 
 def require_answer(result: WorkResult, request: Request) -> None:

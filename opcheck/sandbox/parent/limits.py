@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from opcheck.db.files.index import cache_folder
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.jobs import GraphRequest, HostRequest, Request
 from opcheck.model.limits import Filter, Profile
 from opcheck.model.script import ScriptRequest
-from opcheck.model.work import GraphRequest, HostRequest, Request, WorkRequest
+from opcheck.model.work import WorkRequest
 from opcheck.sandbox.limits import system_files
 from opcheck.sandbox.limits.overlay import top_of
 from opcheck.source import user_code
@@ -111,7 +112,7 @@ def _read(request: Request) -> Iterator[str | Path]:
         case EmulationRequest():
             yield from (*request.databases, *request.shims)
         case GraphRequest():
-            yield from (*request.rules, request.path)
+            yield from filter(None, (*request.rules, request.path))
             return
         case HostRequest():
             yield from filter(None, (request.keep, request.against))
@@ -123,7 +124,7 @@ def _read(request: Request) -> Iterator[str | Path]:
 def _written(request: Request) -> Iterator[str]:
     """Files beside the scratch folder that the process writes; made here, so as to be there."""
     match request:
-        case GraphRequest():
+        case GraphRequest() if request.path:
             yield request.path
         case HostRequest() if request.keep:
             Path(request.keep).touch()

@@ -14,8 +14,9 @@ from typing import IO
 from opcheck import errors
 from opcheck.errors import OpcheckError
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.jobs import Request
 from opcheck.model.script import ScriptRequest
-from opcheck.model.work import Request, WorkRequest
+from opcheck.model.work import WorkRequest
 from opcheck.sandbox.parent.limits import is_code
 from opcheck.sandbox.parent.preloaded import Copy, current
 from opcheck.sandbox.reaper import descendants

@@ -14,18 +14,9 @@ from opcheck.errors import SourceError, TerminatedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import sentence_from_json
 from opcheck.model.emulation import Emulation, EmulationRequest, PartialEmulationError
+from opcheck.model.jobs import AT_ONCE, GraphRequest, GraphRun, HostRequest, HostRun, Request
 from opcheck.model.script import Ending, PartialRunError, ScriptRequest, ScriptRun, Write
-from opcheck.model.work import (
-    AT_ONCE,
-    DeviceWork,
-    GraphRequest,
-    GraphRun,
-    HostRequest,
-    HostRun,
-    Request,
-    WorkRequest,
-    WorkResult,
-)
+from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.sandbox import command_line
 from opcheck.sandbox.parent.limits import is_code
 from opcheck.sandbox.parent.process import environment

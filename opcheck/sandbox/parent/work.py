@@ -19,9 +19,7 @@ from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, Trac
 from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.codec import from_json, sentence_from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.script import ScriptRequest, ScriptRun
-from opcheck.model.trace import run_ended
-from opcheck.model.work import (
+from opcheck.model.jobs import (
     AT_ONCE,
     FIRST_JOURNAL,
     STACK_SECONDS,
@@ -29,9 +27,10 @@ from opcheck.model.work import (
     HostRun,
     Job,
     Request,
-    WorkRequest,
-    WorkResult,
 )
+from opcheck.model.script import ScriptRequest, ScriptRun
+from opcheck.model.trace import run_ended
+from opcheck.model.work import WorkRequest, WorkResult
 from opcheck.sandbox.limits.overlay import written
 from opcheck.sandbox.parent.answers import Results, require_answer
 from opcheck.sandbox.parent.limits import is_code, profile_of, seconds_of, temporary_of

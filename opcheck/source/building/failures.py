@@ -3,6 +3,7 @@
 import importlib
 import re
 import traceback
+from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError, WriteRefusedError, out_of_memory
@@ -16,6 +17,11 @@ _DENIED = "Permission denied"
 """What the system says to native code that writes where it may not."""
 _FIRST_FSDP = "FSDP needs a non-CPU accelerator device"
 """What ``FullyShardedDataParallel`` says where there is none, checked on torch 2.13.0."""
+_IN_SCRIPT = re.compile(r"Can't get attribute '(\w+)' on <module '[^']*__main__'")
+"""What pickle says of a class that stood in the program itself."""
+_RUN_IT = Sentence(
+    "a script that reads its command line is run as it stands: opcheck run -t TARGET FILE …"
+)
 _NO_DEVICE = re.compile(
     r"device type at start of device string: (\w+)|not compiled with (XPU|MPS)"
     r"|with arguments from the '(HPU|XLA)'"
@@ -46,7 +52,7 @@ def failed(what: Sentence, error: BaseException, hint: Sentence = NOTHING) -> So
     if isinstance(error, SystemExit):
         return SourceError(
             _at(Sentence("{said} ends the process: {text}", said=what, text=repr(error)), error),
-            Sentence("take that call out of the code"),
+            _RUN_IT if _parses_arguments(error) else Sentence("take that call out of the code"),
         )
     if place(error):
         hint = Sentence("the same code must build the model in plain Python")
@@ -56,6 +62,12 @@ def failed(what: Sentence, error: BaseException, hint: Sentence = NOTHING) -> So
             "build the model on the CPU: leave out .{name}() and device='{device}'",
             name=named,
             device=named,
+        )
+    if found := _IN_SCRIPT.search(str(error)):
+        hint = Sentence(
+            "the class stood in the script that saved it: scan it where it stands, as "
+            "path/to/file.py:{name}, or move it into a module and save the model again",
+            name=found[1],
         )
     if _FIRST_FSDP in str(error):
         hint = Sentence(
@@ -96,6 +108,12 @@ def failed(what: Sentence, error: BaseException, hint: Sentence = NOTHING) -> So
         ),
         hint,
     )
+
+
+def _parses_arguments(error: BaseException) -> bool:
+    """Whether a parser of command lines ended the process."""
+    files = (frame.filename for frame in traceback.extract_tb(error.__traceback__))
+    return any(Path(file).name == "argparse.py" for file in files)
 
 
 def brief(error: BaseException) -> str:

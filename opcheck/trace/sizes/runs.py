@@ -133,7 +133,7 @@ def _tensors(
     model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[tuple[str, tuple[int | str, Tensor]]]:
     """Name -> key and tensor of every input that is one, or a list of them."""
-    names = _parameters(model)
+    names = parameters(model)
     found = []
     for key, value in _by_key(args, kwargs).items():
         tensors = [leaf for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
@@ -150,7 +150,7 @@ def _by_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, A
     return by_key
 
 
-def _parameters(model: Callable[..., Any]) -> list[str]:
+def parameters(model: Callable[..., Any]) -> list[str]:
     """Names of what the model takes by position, as far as Python knows them."""
     known = getattr(model, "user_inputs", None)
     if isinstance(known, dict):  # of an exported program, which takes them by position

@@ -18,6 +18,8 @@ from opcheck.model.script import SCHEMA as RUN
 from opcheck.model.trace import Compilation, CompiledRegion, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.views.document.launches import launch_value, read_launch
+from opcheck.views.document.model_lists import evidence_value as lists_value
+from opcheck.views.document.model_lists import read_lists
 from opcheck.views.document.parts import (
     Json,
     evidence_value,
@@ -144,6 +146,7 @@ def _target(target: TargetReport) -> Json:
         **({"elsewhere": target.elsewhere} if target.elsewhere else {}),
         **({"dynamic": list(map(taken_value, target.dynamic))} if target.dynamic else {}),
         **({"stretches": list(map(_partition, target.partitions))} if target.partitions else {}),
+        **({} if target.model is None else {"model_lists": lists_value(target.model)}),
     }
 
 
@@ -271,6 +274,7 @@ def _read_target(node: Node) -> TargetReport:
         partitions=tuple(map(_read_partition, node.items("stretches")))
         if node.has("stretches")
         else (),
+        model=read_lists(node.at("model_lists")) if node.has("model_lists") else None,
     )
 
 

@@ -10,6 +10,7 @@ from opcheck.model.dynamic import SiteTaken
 from opcheck.model.report import Report, TargetReport
 from opcheck.views.targets import short_names
 from opcheck.views.terminal import words
+from opcheck.views.terminal.model_lists import said as listed_as
 from opcheck.views.terminal.notation import plural
 
 
@@ -35,6 +36,7 @@ def parts(report: Report) -> tuple[Part, ...]:
     gaps = tuple((gap.where or tell(words.ROOT), gap.reason) for gap in trace.gaps)
     found = (
         Part(*words.GAPS, plural(len(gaps), "gap"), gaps, open=bool(gaps)),
+        _lists(report.targets),
         _advisories(report.targets),
         _sizes(report.targets),
         _kernels(report.targets),
@@ -68,6 +70,16 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
         ("opcheck", report.opcheck_version),
         ("database", " ".join(text for text in (*dates[-1:], digest) if text)),
     )
+
+
+def _lists(targets: Sequence[TargetReport]) -> Part:
+    names = short_names(targets)
+    told: dict[str, list[str]] = {}
+    for target in targets:
+        for one in target.model.listed if target.model else ():
+            told.setdefault(listed_as(one), []).append(names[target.target])
+    rows = tuple((_whom(some, targets), text) for text, some in told.items())
+    return Part(*words.LISTS, plural(len(rows), "row"), rows)
 
 
 def _advisories(targets: Sequence[TargetReport]) -> Part:

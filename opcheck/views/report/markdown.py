@@ -27,6 +27,7 @@ from opcheck.views.targets import any_chip, of_chips, short_names
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, LABEL_CONTEXT
 from opcheck.views.terminal.groups import Block, Row, Section, sections
+from opcheck.views.terminal.model_lists import CONTRADICTS, said
 from opcheck.views.terminal.notation import percent, plural, source
 from opcheck.views.terminal.plan_words import STEPS
 
@@ -143,7 +144,8 @@ def comment(report: Report) -> str:
     """The comment on an arranged report."""
     before = MARK + _headline(report) + _table(report.targets)
     targets = report.targets
-    after = _plans(targets) + _gaps(report) + _advisories(targets) + _sizes(targets) + _foot(report)
+    after = _plans(targets) + _gaps(report) + _lists(targets) + _advisories(targets)
+    after += _sizes(targets) + _foot(report)
     return before + _findings(report, LIMIT - size(before) - size(after)) + after
 
 
@@ -270,6 +272,20 @@ def _gaps(report: Report) -> str:
         for gap in report.trace.gaps
     ]
     return _listed(words.GAPS, lines, "gap")
+
+
+def _lists(targets: Sequence[TargetReport]) -> str:
+    on: dict[tuple[str, bool], list[TargetReport]] = {}
+    for target in targets:
+        if target.model is not None:
+            first, opposed = target.model.listed[0], target.model.contradicts
+            on.setdefault((tell(said(first)), opposed), []).append(target)
+    lines = [
+        f"{_whom(those, targets)}{colon()}{prose(text)}"
+        f"{f' **{tell(CONTRADICTS)}**' if opposed else ''}"
+        for (text, opposed), those in on.items()
+    ]
+    return _listed(words.LISTS, lines, "row")
 
 
 def _advisories(targets: Sequence[TargetReport]) -> str:

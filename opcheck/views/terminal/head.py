@@ -16,6 +16,7 @@ from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Atom, Canvas, phrase, split, split_translated
 from opcheck.views.terminal.findings import merged, where
 from opcheck.views.terminal.groups import Block, Row, sections
+from opcheck.views.terminal.model_lists import write_lists
 from opcheck.views.terminal.notation import STYLES, Marks, percent, plural, size
 from opcheck.views.terminal.wide import pieces
 
@@ -127,6 +128,7 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
     summary = target.summary
     write_verdict(canvas, report, target)
     _write_breaks(canvas, report, target)
+    write_lists(canvas, target.model)
     canvas.blank()
     if summary.support_rate is None:
         canvas.flow(split(words.NO_CALLS), 2)

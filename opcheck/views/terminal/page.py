@@ -13,6 +13,7 @@ from opcheck.views.terminal.sections import (
     write_fine,
     write_footer,
     write_kernels,
+    write_listed,
     write_sizes,
     write_unseen,
 )
@@ -41,6 +42,7 @@ def report_page(report: Report, page: Page) -> str:
         write_fine(canvas, targets)
     write_sizes(canvas, targets)
     write_unseen(canvas, report)
+    write_listed(canvas, targets)
     write_advisories(canvas, targets)
     write_kernels(canvas, targets)
     write_footer(canvas, report)

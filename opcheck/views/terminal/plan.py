@@ -20,6 +20,7 @@ from opcheck.views.terminal.findings import (
     write_steps,
 )
 from opcheck.views.terminal.head import mark, unbroken
+from opcheck.views.terminal.model_lists import write_lists
 from opcheck.views.terminal.notation import STYLES, percent, plural
 from opcheck.views.terminal.sections import write_code, write_heading
 
@@ -86,6 +87,7 @@ def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
 
 def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     write_verdict(canvas, report, target)
+    write_lists(canvas, target.model)
     if target.plan is not None:
         write_steps_and_ways(canvas, target)
 

@@ -14,6 +14,8 @@ from opcheck.views.targets import any_chip, of_chips, short_names
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, split
 from opcheck.views.terminal.compare import of_targets
+from opcheck.views.terminal.model_lists import CONTRADICTS, said
+from opcheck.views.terminal.model_lists import line as list_line
 from opcheck.views.terminal.notation import plural
 
 GAPS, PATTERNS = 10, 3
@@ -84,6 +86,23 @@ def write_advisories(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     for text, whom in sorted(said.items(), key=lambda told: -len(told[1])):
         about = of_targets(whom, targets, "bold") if len(targets) > 1 else []
         canvas.flow([*about, *split(of_chips(text, whom))], 2)
+
+
+def write_listed(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+    """What lists of models say, where several targets are compared; said once for all alike."""
+    alike: dict[tuple[str, bool], list[TargetReport]] = {}
+    for target in targets:
+        if target.model is not None:
+            key = (said(target.model.listed[0]), target.model.contradicts)
+            alike.setdefault(key, []).append(target)
+    if len(targets) < 2 or not alike:
+        return
+    write_heading(canvas, words.LISTS, "", "")
+    for (_, opposed), whom in alike.items():
+        about = list_line(whom[0].model) if whom[0].model else []
+        canvas.flow([*of_targets(whom, targets, "bold"), *about], 2)
+        if opposed:
+            canvas.flow(split(CONTRADICTS, "bold yellow"), 4)
 
 
 def write_kernels(canvas: Canvas, targets: Sequence[TargetReport]) -> None:

@@ -58,6 +58,7 @@ TAKING = {
     Taking.UNKNOWN: "unknown",
 }
 ADVISORIES = ("Advisories", "holds for the whole target")
+LISTS = ("Lists of models", "what others say runs")
 KERNELS = ("Kernels called", "after decomposition")
 
 OUTCOME = "{said}: {model} on an emulated {target}"

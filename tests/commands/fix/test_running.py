@@ -11,10 +11,10 @@ from opcheck.commands.fix.files import find
 from opcheck.commands.fix.running import Change, Runs, run_both
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
+from opcheck.model.jobs import HostRequest, HostRun
 from opcheck.model.plan import Compared, Label, Suggestion, Tier
 from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.work import HostRequest, HostRun
 from tests.resolve import made
 from tests.views import emulations
 

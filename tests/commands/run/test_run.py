@@ -165,6 +165,15 @@ def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) 
     assert names <= {one.op for one in found.emulation.kernels if one.phase is Phase.OPTIMIZER}
 
 
+COMPILED = """\
+import torch
+from torch import nn
+
+net = torch.compile(nn.Sequential(nn.Linear(4, 4)).cuda())
+net(torch.randn(2, 4, device='cuda')).sum().backward()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "runs", "code"),
@@ -176,18 +185,22 @@ def test_what_a_script_asks_for_is_what_a_scan_of_its_step_says(tmp_path: Path) 
 def test_what_is_compiled_is_no_plain_runs(
     tmp_path: Path, target: str, runs: bool | None, code: str
 ) -> None:
-    found = ran(
-        tmp_path,
-        "import torch\nfrom torch import nn\n"
-        "net = torch.compile(nn.Sequential(nn.Linear(4, 4)).cuda())\n"
-        "net(torch.randn(2, 4, device='cuda')).sum().backward()\n",
-        target=target,
-    )
+    found = ran(tmp_path, COMPILED, target=target)
     emulation = found.emulation
     assert (found.runs, emulation.gaps) == (runs, ())
     told = [(each.op, each.reason.code) for each in emulation.cautions]
     told += [(each.op, each.reason.code) for each in emulation.refusals]
     assert [of for op, of in told if op == "torch::compile"] == [code]
+
+
+@pytest.mark.slow
+def test_a_plan_tells_what_helps_where_code_cannot_be_compiled(tmp_path: Path) -> None:
+    found = ran(tmp_path, COMPILED, target="ascend-910b@6.0.0", plan=True)
+    (target,) = report_of_script(found).targets
+    ways = {each.op: [way.rule for way in each.suggestions] for each in target.findings}
+    assert ways["torch::compile"][0] == "compile-disabled"
+    assert target.plan is not None
+    assert [after.runs for after in target.plan.tiers if after.tier <= Tier.COMPAT] == [False, True]
 
 
 @pytest.mark.slow

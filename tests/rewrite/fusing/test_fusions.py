@@ -208,6 +208,21 @@ def test_what_only_looks_alike_is_not_found(module: nn.Module, name: str) -> Non
     assert outcome(module, name, *given) == (0, "")
 
 
+class CastsElsewhere(nn.Module):
+    """A norm whose mean alone is of float32."""
+
+    def forward(self, x: Tensor, weight: Tensor) -> Tensor:
+        mean = x.pow(2).to(torch.float32).mean(-1, keepdim=True)
+        return (x * torch.rsqrt(mean + 1e-6) * weight).to(x.dtype)
+
+
+def test_what_casts_elsewhere_is_told() -> None:
+    x, weight = torch.randn(4, 32), torch.randn(32)
+    found = outcome(CastsElsewhere(), "rms-norm-npu", x.half(), weight.half())
+    assert found == (0, "it casts elsewhere than the ways to write it that are known")
+    assert outcome(CastsElsewhere(), "rms-norm-npu", x, weight) == (1, "")
+
+
 REFUSED = [
     ("rms-norm-npu", "910b", (torch.randn(128), torch.randn(128)), "takes tensors of 2 to 8"),
     ("rms-norm-npu", "910a", (torch.randn(4, 2), torch.randn(2)), "32 bytes or more"),

@@ -16,6 +16,7 @@ from opcheck.model.database import (
     Imports,
     MatrixDiff,
     MatrixDiffs,
+    Refreshed,
 )
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence
@@ -44,6 +45,8 @@ def database_document(view: DatabaseView) -> Json:
             said = {"check": _plain(view)}
         case Imports():
             said = {"import": _plain(view)}
+        case Refreshed():
+            said = {"refresh": _refreshed(view)}
         case _:
             assert_never(view)
     return {"schema": DATABASE_SCHEMA, **said}
@@ -52,6 +55,11 @@ def database_document(view: DatabaseView) -> Json:
 def _contents(found: Contents) -> Json:
     advisories = [condition_value(advisory, found.target.chip) for advisory in found.advisories]
     return {**_members(replace(found, advisories=())), "advisories": advisories}
+
+
+def _refreshed(found: Refreshed) -> Json:
+    plain = {name: _plain(getattr(found, name)) for name in found.__struct_fields__}
+    return {**plain, "diffs": [_diff(diff) for diff in found.diffs]}
 
 
 def _diff(diff: MatrixDiff) -> Json:

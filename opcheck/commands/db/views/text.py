@@ -20,7 +20,9 @@ from opcheck.model.database import (
     Imports,
     MatrixDiff,
     MatrixDiffs,
+    ModelChange,
     Pair,
+    Refreshed,
 )
 from opcheck.model.matrix import Condition
 from opcheck.model.verdict import Verdict
@@ -136,6 +138,8 @@ def render(view: DatabaseView, page: Page = PLAIN) -> str:
             _write_audit(canvas, view)
         case Imports():
             _write_imports(canvas, view.files)
+        case Refreshed():
+            _write_refreshed(canvas, view)
         case _:
             assert_never(view)
     return canvas.text()
@@ -167,3 +171,40 @@ def _write_imports(canvas: Canvas, files: Sequence[ImportedFile]) -> None:
         style = "green" if file.changed else "dim"
         changed = with_sign(terminal.CHANGED_FILE[file.changed], ":")
         canvas.flow([*split(changed, style), (file.path, "")])
+
+
+def _write_refreshed(canvas: Canvas, found: Refreshed) -> None:
+    """What was taken, written and changed, what is wrong, and what models gain and lose."""
+    head = Sentence("{vendor} {version}, after {before}", vendor=found.vendor,
+                    version=found.release, before=found.before)  # fmt: skip
+    canvas.flow(split(head, "bold"))
+    for file in found.collected:
+        taken = Sentence("{name} from {path} at {commit}", name=file.file, path=file.path,
+                         commit=file.commit[:7])  # fmt: skip
+        canvas.flow(split(taken), 2)
+    if found.by_hand:
+        canvas.flow([*split(terminal.BY_HAND, "yellow"), *listed(found.by_hand)], 2)
+    _write_imports(canvas, found.files)
+    canvas.blank()
+    write_diffs(canvas, found.diffs)
+    canvas.blank()
+    _write_audit(canvas, found.audit)
+    if found.models:
+        canvas.blank()
+        _write_models(canvas, found.models)
+
+
+def _write_models(canvas: Canvas, models: Sequence[ModelChange]) -> None:
+    """The models whose answer is another one, and how many there are."""
+    changed = [one for one in models if one.differs]
+    count = len({one.model for one in models})
+    if not changed:
+        same = Sentence("{said} scanned: each runs on the targets that it ran on",
+                        said=plural(count, "model"))  # fmt: skip
+        canvas.flow([(canvas.marks.good, "green"), *split(same)])
+    for one in changed:
+        before, after = (terminal.RUNS[runs] for runs in (one.before, one.after))
+        told = Sentence("{said_before} before, {said_after} now", said_before=Sentence(before),
+                        said_after=Sentence(after))  # fmt: skip
+        style = {True: "green", False: "red", None: "magenta"}[one.after]
+        canvas.flow([(one.model, "bold"), (f"{one.name}:", ""), *split(told, style)])

@@ -1,9 +1,11 @@
-"""``opcheck.fix/1``: what was written, and the proof; ``opcheck.better/1`` of fused calls."""
+"""``opcheck.fix/1``: what was written, and the proof; of other modes their own schemas."""
 
 from math import isfinite
 
 from opcheck.commands.fix.fused import SCHEMA as FUSED
 from opcheck.commands.fix.fused import Better
+from opcheck.commands.fix.padded import Padding
+from opcheck.commands.fix.padded_document import padded_document
 from opcheck.commands.fix.values import SCHEMA, Fix
 from opcheck.model.fusing import FusedCalls, ModelCheck
 from opcheck.views.document.parts import Json, as_text, evidence_value, model_value
@@ -12,8 +14,10 @@ from opcheck.views.document.report import report_document
 from opcheck.views.formats import PLAIN, Page
 
 
-def render(found: Fix | Better, page: Page = PLAIN) -> str:
-    """Give the answer as ``opcheck.fix/1``, of fused calls as ``opcheck.better/1``."""
+def render(found: Fix | Better | Padding, page: Page = PLAIN) -> str:
+    """Give the answer as ``opcheck.fix/1``, or as the schema of another mode."""
+    if isinstance(found, Padding):
+        return as_text(padded_document(found))
     return as_text(fused_document(found) if isinstance(found, Better) else fix_document(found))
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from opcheck.commands.fix.fused import Better
 from opcheck.commands.fix.fused_page import WROTE, fused_text
+from opcheck.commands.fix.padded import Padding
+from opcheck.commands.fix.padded_page import padded_text
 from opcheck.commands.fix.values import Fix, FixKind, Left
 from opcheck.lang.sentence import Sentence, in_brackets, verbatim
 from opcheck.lang.speech import tell
@@ -124,10 +126,12 @@ def _compared(found: Compared) -> Sentence:
     )
 
 
-def render(found: Fix | Better, page: Page = PLAIN) -> str:
+def render(found: Fix | Better | Padding, page: Page = PLAIN) -> str:
     """The whole answer as text."""
     if isinstance(found, Better):
         return fused_text(found, page)
+    if isinstance(found, Padding):
+        return padded_text(found, page)
     canvas = Canvas(page)
     sign = mark(_sign(found), canvas.marks)
     verdict = phrase(

@@ -30,6 +30,10 @@ _CHIPS = {
         "name": "MLU590", "arch": "mtp_592", "capability": [5, 0], "bfloat16": True,
         "float64": False,
     },
+    "mlu580": {
+        "name": "MLU580", "arch": "mtp_592", "capability": [5, 0], "bfloat16": True,
+        "float64": False,
+    },
 }  # fmt: skip
 """Of the device names that the runtime knows, those that current releases compile kernels for."""
 _OF_CHIPS = ("chips", "chips.bang_arch", "dtype.bf16")

@@ -106,18 +106,26 @@ class _Sources:
 
 def _chips(sources: _Sources) -> dict[str, Any]:
     said = dict(code()["chips"])
-    at = sources.keep("llama", said.pop("source"))
+    llama = said.pop("source")
     return {
         chip: {
             "name": data["name"],
             "arch": data["arch"],
             "capability": [int(digit) for digit in data["arch"].removeprefix("mp_")],
             "bfloat16": data["arch"] >= _BFLOAT16,
-            "at": [f"{at}:{data['line']}"],
+            "at": [_chip_source(sources, chip, llama, data)],
             **({"since": data["since"]} if "since" in data else {}),
         }
         for chip, data in said.items()
     }
+
+
+def _chip_source(
+    sources: _Sources, chip: str, usual: Mapping[str, str], data: Mapping[str, Any]
+) -> str:
+    """Cite who says which architecture a chip is of."""
+    name = sources.keep(chip, data["source"]) if "source" in data else sources.keep("llama", usual)
+    return f"{name}:{data['line']}" if "line" in data else name
 
 
 def _fallback(facts: Mapping[str, Any], sources: _Sources) -> dict[str, Any]:

@@ -54,7 +54,42 @@ def _divided_products(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
     return wide.to(x.dtype) * weight
 
 
-_WAYS = (_scaled_after, _scaled_in_float, _products, _squared, _divided, _divided_products)
+def _plain(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+    """Without a cast, so that 16-bit numbers are rounded after each step."""
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight
+
+
+def _plain_products(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+    """Without a cast, with ``x * x`` for the square."""
+    return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + eps) * weight
+
+
+def _plain_squared(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+    """Without a cast, with ``square``."""
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
+
+
+def _plain_divided(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+    """Without a cast, divided by the root."""
+    return x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight
+
+
+def _promoted(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+    """As T5 of transformers has it: the root alone is of float32, which the product becomes."""
+    root = torch.rsqrt(x.to(torch.float32).pow(2).mean(-1, keepdim=True) + eps)
+    return weight * (x * root).to(x.dtype)
+
+
+def _rounded_root(x: Tensor, weight: Tensor, *, eps: float) -> Tensor:
+    """With a root that is computed in float32, and rounded before it is used."""
+    root = torch.rsqrt(x.to(torch.float32).pow(2).mean(-1, keepdim=True) + eps)
+    return x * root.to(x.dtype) * weight
+
+
+_WAYS = (
+    _scaled_after, _scaled_in_float, _products, _squared, _divided, _divided_products,
+    _plain, _plain_products, _plain_squared, _plain_divided, _promoted, _rounded_root,
+)  # fmt: skip
 
 
 class _RmsNorm(Fusion):
@@ -91,7 +126,9 @@ class RmsNormOnAscend(_RmsNorm):
     """``x * rsqrt(mean(x ** 2) + eps) * weight`` becomes one call of ``npu_rms_norm``.
 
     The vendor's page has the same formula. Its kernel multiplies by the weight before it rounds to
-    the dtype of ``x``; models often round first, so that 16-bit results differ by roundings.
+    the dtype of ``x``; models often round first, so that 16-bit results differ by roundings. Of a
+    norm without a cast, float16 squares are infinite where ``x`` is 256 or more; the kernel's are
+    not.
     """
 
     name = "rms-norm-npu"

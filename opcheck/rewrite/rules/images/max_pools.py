@@ -15,26 +15,27 @@ from opcheck.rewrite.draw import Draw
 LARGEST = 1 << 28
 """Elements of all windows side by side beyond which no one wants to hold them."""
 _Spelled = Mapping[str, Callable[..., Any]]
+_Gather = Callable[[Tensor, int, Tensor], Tensor]
 _FLOATS = (torch.float32, torch.float64)  # PyTorch rounds each sum of half-precision gradients
 
 
-def _first_best(windows: Tensor, inside: Tensor | None) -> Tensor:
+def _first_best(windows: Tensor, inside: Tensor) -> Tensor:
     """Where each window, along the last dimension, is largest: first, but for NaN last."""
     size = windows.size(-1)
     order = torch.arange(size, device=windows.device)
-    if inside is not None:
-        lowest = -math.inf if windows.is_floating_point() else torch.iinfo(windows.dtype).min
-        windows = torch.where(inside, windows, torch.full_like(windows, lowest))
+    lowest = -math.inf if windows.is_floating_point() else torch.iinfo(windows.dtype).min
+    windows = torch.where(inside, windows, torch.full_like(windows, lowest))
     largest = windows.max(-1, keepdim=True).values
     rank = torch.where(windows == largest, size - order, torch.zeros_like(order))
     rank = torch.where(windows != windows, size + 1 + order, rank)
-    if inside is not None:
-        rank = torch.where(inside, rank, torch.full_like(rank, -1))
+    rank = torch.where(inside, rank, torch.full_like(rank, -1))
     best = rank.max(-1).values
     return torch.where(best > size, best - size - 1, size - best)
 
 
-def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+def _pooled(
+    self: Tensor, places: Sequence[tuple[Tensor, Tensor]], gather: _Gather = torch.gather
+) -> tuple[Tensor, Tensor]:
     """Pool the last dimensions over windows: [out, width] places, and which of them are inside."""
     count = len(places)
     windows = self.detach()
@@ -55,15 +56,23 @@ def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tens
     where = where.permute(axes).flatten(-count)
     best = _first_best(windows, inside.permute(axes).flatten(-count))
     where = where.expand(*best.shape, -1)
-    indices = where.gather(-1, best.unsqueeze(-1)).squeeze(-1)
-    return _read(self.flatten(-count), indices.flatten(-count)).reshape(indices.shape), indices
+    indices = gather(where, -1, best.unsqueeze(-1)).squeeze(-1)
+    read = _read(self.flatten(-count), indices.flatten(-count), gather)
+    return read.reshape(indices.shape), indices
 
 
-def _read(flat: Tensor, indices: Tensor) -> Tensor:
+def _read(flat: Tensor, indices: Tensor, gather: _Gather = torch.gather) -> Tensor:
     """Read values along the last dimension; gradients add up in float32 at least."""
     if flat.dtype in (torch.float16, torch.bfloat16):
-        return flat.float().gather(-1, indices).to(flat.dtype)
-    return flat.gather(-1, indices)
+        return gather(flat.float(), -1, indices).to(flat.dtype)
+    return gather(flat, -1, indices)
+
+
+def _selected(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """What ``gather`` gives along the last dimension, counted as places in one row."""
+    rows = torch.arange(math.prod(index.shape[:-1]), device=index.device) * self.size(dim)
+    places = index + rows.reshape([*index.shape[:-1], 1])
+    return self.reshape(-1).index_select(0, places.reshape(-1)).reshape(index.shape)
 
 
 def _fixed(self: Tensor, dim: int, window: Sequence[int], ceil: bool) -> tuple[Tensor, Tensor]:
@@ -87,14 +96,16 @@ def _each(given: Sequence[int] | int, count: int) -> list[int]:
 
 
 def _windows(
-    self: Tensor, count: int, arguments: Sequence[Sequence[int] | int], ceil_mode: bool
-) -> tuple[Tensor, Tensor]:
+    self: Tensor, count: int, arguments: Sequence[Sequence[int] | int], ceil_mode: bool,
+    gather: _Gather = torch.gather,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Pool the last dimensions over windows of one size: the largest of each, and where it is."""
     full = [_each(argument, count) for argument in arguments]
     full[1] = full[1] or full[0]
     dims = range(self.dim() - count, self.dim())
-    windows = zip(*full, strict=True)
-    places = [_fixed(self, d, w, ceil_mode) for d, w in zip(dims, windows, strict=True)]
-    return _pooled(self, places)
+    each = zip(*full, strict=True)
+    places = [_fixed(self, d, w, ceil_mode) for d, w in zip(dims, each, strict=True)]
+    return _pooled(self, places, gather)
 
 
 def max_pool1d_with_indices(
@@ -111,6 +122,14 @@ def max_pool2d_with_indices(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Take the largest of each window, and where it is."""
     return _windows(self, 2, (kernel_size, stride, padding, dilation), ceil_mode)
+
+
+def max_pool2d_with_indices_by_selecting(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Take the largest of each window, and where it is."""
+    return _windows(self, 2, (kernel_size, stride, padding, dilation), ceil_mode, _selected)
 
 
 def max_pool3d_with_indices(
@@ -188,34 +207,6 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     return _adapted(input, output_size, 3, return_indices)
 
 
-def fractional_max_pool(
-    self: Tensor, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Take the largest of windows that the samples place."""
-    count = len(output_size)
-    samples = random_samples.reshape(-1, random_samples.size(-2), count)
-    planes = self.reshape(-1, self.size(-count - 1), math.prod(self.shape[-count:]))
-    where = torch.zeros((), dtype=torch.int64, device=self.device)
-    for number in range(count):
-        size, out, kernel = self.size(number - count), output_size[number], kernel_size[number]
-        sample = samples[:, :, number if count == 3 else 1 - number].unsqueeze(-1)
-        step = (size - kernel) / (out - 1) if out > 1 else 0.0
-        steps = torch.arange(out, device=self.device).to(sample.dtype)
-        start = ((steps + sample) * step).long() - (sample * step).long()
-        last = torch.arange(out, device=self.device) == out - 1
-        start = torch.where(last, torch.full_like(start, size - kernel), start)
-        place = start.unsqueeze(-1) + torch.arange(kernel, device=self.device)
-        shape = [1] * (2 * count)
-        shape[number], shape[count + number] = out, kernel
-        where = where * size + place.reshape(*place.shape[:2], *shape)
-    where = where.flatten(2 + count)
-    windows = planes.detach().gather(2, where.flatten(2)).reshape(where.shape)
-    best = _first_best(windows, None)
-    indices = where.gather(-1, best.unsqueeze(-1)).squeeze(-1)
-    shape = [*self.shape[:-count], *output_size]
-    return _read(planes, indices.flatten(2)).reshape(shape), indices.reshape(shape)
-
-
 class MaxPool1dWithIndicesByWindows(Rule):
     """The windows are laid side by side, and the largest of each is looked up.
 
@@ -275,6 +266,19 @@ class MaxPool2dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
     spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool2d": max_pool2d}
     replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool2d_with_indices)
     _dims: ClassVar[int] = 2
+
+
+class MaxPool2dWithIndicesBySelecting(MaxPool2dWithIndicesByWindows):
+    """The windows are laid side by side, and the largest of each is selected from one row.
+
+    They take kernel size over stride times the memory of the input, in both dimensions. Where a
+    value lies is counted instead of gathered, since an Ascend 310B has no kernel for ``gather``.
+    """
+
+    name = "max-pool2d-with-indices-by-selecting"
+    summary = "Lay the windows side by side and select the largest of each by its place"
+    spelled: ClassVar[_Spelled] = {}
+    replace = staticmethod(max_pool2d_with_indices_by_selecting)
 
 
 class MaxPool3dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
@@ -362,39 +366,3 @@ class AdaptiveMaxPoolByWindows(Rule):
         lead = [draw.integer(0, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
         x = draw.tensor([*lead, *(draw.integer(1, 7) for _ in range(dims))], _FLOATS)
         return (x, [draw.integer(1, 8) for _ in range(dims)]), {}
-
-
-class FractionalMaxPoolByWindows(Rule):
-    """The windows that the samples place are laid side by side, and the largest of each looked up.
-
-    That takes the memory of all windows. The samples are an argument, so nothing random is left.
-    """
-
-    name = "fractional-max-pool-by-windows"
-    replaces = ("aten::fractional_max_pool2d", "aten::fractional_max_pool3d")
-    summary = "Lay the windows side by side and look up the largest of each"
-    references = (
-        "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/FractionalMaxPool2d.cpp",
-    )
-    replace = staticmethod(fractional_max_pool)
-
-    def refuses(self, call: Call) -> str:
-        """Decline more windows than fit side by side."""
-        x, kernel, out = call.args[0], call.given("kernel_size"), call.given("output_size")
-        held = math.prod(x.shape[: -len(out)]) * math.prod(kernel) * math.prod(out)
-        if held <= LARGEST:
-            return ""
-        return Sentence("the windows together have {count} elements", count=f"{held:,}")
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """With and without batch."""
-        dims = int(op[-2])
-        lead = [draw.integer(1, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
-        kernel = [draw.integer(1, 3) for _ in range(dims)]
-        out = [draw.integer(1, 4) for _ in range(dims)]
-        sizes = [k + o + draw.integer(0, 3) for k, o in zip(kernel, out, strict=True)]
-        x = draw.tensor([*lead, *sizes], _FLOATS)
-        random = torch.Generator().manual_seed(draw.integer(0, 999))
-        batch = [1] if len(lead) == 1 else lead[:1]
-        samples = torch.rand([*batch, lead[-1], dims], generator=random, dtype=x.dtype)
-        return (x, kernel, out, samples), {}

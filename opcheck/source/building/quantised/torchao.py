@@ -166,7 +166,7 @@ class TorchAO(Method):
         if self._type in _FLOAT8:
             return self._float8()
         if self._type == _INT4:
-            return self._int4(str(self._data.get("int4_packing_format") or _PLAIN).lower())
+            return self._int4(_word(self._data.get("int4_packing_format") or _PLAIN).lower())
         return None
 
     def _int8(self) -> Make | None:

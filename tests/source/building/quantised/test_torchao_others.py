@@ -57,6 +57,12 @@ def test_a_layer_holds_what_is_saved(
     assert (tuple(made.shape), made.dtype) == ((2, 5, 96), torch.bfloat16)
 
 
+def test_a_packing_is_named_as_the_library_saves_words_of_its_own() -> None:
+    saved = {"_type": "Int4PackingFormat", "_data": "PLAIN_INT32"}
+    config = section("Int4WeightOnlyConfig", group_size=32, int4_packing_format=saved)
+    assert held(packed(config).up.to("meta")) == held(packed(INT32).up.to("meta"))
+
+
 def test_integers_of_32_are_for_two_devices_alone() -> None:
     said = (
         "torchao packs int4 weights as plain_int32 for XPU and Ascend, each in its own way, and "

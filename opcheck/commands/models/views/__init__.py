@@ -1,0 +1,1 @@
+"""How the answer of ``opcheck models`` is written: a module is a format."""

@@ -1,0 +1,1 @@
+"""Calls fused into kernels of vendors."""
