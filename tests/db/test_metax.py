@@ -1,5 +1,7 @@
 """MetaX: its own lists and what its builds leave out, and what is inferred of later builds."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from opcheck.db.store import Database
@@ -34,7 +36,7 @@ def matrix(database: Database, text: str) -> SupportMatrix:
     return database.matrix(database.resolve(TargetSpec.parse(text)))
 
 
-def verdicts(target: SupportMatrix, op: str, arguments: dict[str, Value]) -> set[Verdict]:
+def verdicts(target: SupportMatrix, op: str, arguments: Mapping[str, Value]) -> set[Verdict]:
     node = Node(OpName.parse(op), tuple(arguments.items()))
     return {c.verdict for c in target.conditions_for(op) if matches(c, node) is not None}
 
@@ -52,7 +54,7 @@ def test_cells_cite_the_fork_where_it_is_published(
 
 @pytest.mark.parametrize(("op", "arguments"), LEFT_OUT, ids=[op for op, _ in LEFT_OUT])
 def test_what_the_build_for_torch_2_4_leaves_out(
-    op: str, arguments: dict[str, Value], database: Database
+    op: str, arguments: Mapping[str, Value], database: Database
 ) -> None:
     assert verdicts(matrix(database, "metax-c500@2.4.1"), op, arguments) == {Verdict.UNSUPPORTED}
 

@@ -65,6 +65,10 @@ def test_kernels_compute_in_float16_alone(database: Database) -> None:
     assert verdicts(target, "aten::add.out", self=HALF, other=HALF) == set()
     assert verdicts(target, "aten::add.out", self=HALF, other=WIDE) == {Verdict.FALLBACK}
     mask = dense(2, 64, dtype="bool")
+    assert verdicts(target, "aten::gt.Scalar_out", self=HALF, other=0.5, out=mask) == set()
+    assert verdicts(target, "aten::gt.Scalar_out", self=WIDE, other=0.5, out=mask) == {
+        Verdict.FALLBACK
+    }
     assert verdicts(target, "aten::where.self", condition=mask, self=HALF, other=HALF) == {
         Verdict.FALLBACK
     }
