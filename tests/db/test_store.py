@@ -58,7 +58,7 @@ def test_resolve(database: Database, text: str, expected: str) -> None:
     ("text", "message", "hint"),
     [
         ("ascend-910x", "unknown target 'ascend-910x'", "ascend-910b"),
-        ("nobody-7", "unknown target 'nobody-7'", "ascend-310b"),
+        ("zqxv-7", "unknown target 'zqxv-7'", "ascend-310b"),
         ("ascend", "'ascend' may be ascend-910b", "-t ascend is all"),
         ("ascend-910b@7", "unknown release '7' of ascend-910b", "7.3.0, 7.2.0, 7.1.0"),
         ("ascend-910b@99.0", "unknown release '99.0' of ascend-910b", "26.1.0, 26.0.0, 7.3.0"),
