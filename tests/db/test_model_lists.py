@@ -88,6 +88,7 @@ PAGE = """\
 | Whisper | ❌ | [2262](https://github.com/x/y/issues/2262) | |
 | InternVL2.0/2.5<br>Mono-InternVL | 🟡 | Need test | Atlas 300I DUO |
 | Nothing | maybe | | A2 |
+| XLM-RoBERTa-based | 🔵 | FP16; embedding | Atlas 300I DUO |
 """
 
 
@@ -103,6 +104,8 @@ def test_signs_and_products_of_vllm_ascend_are_read(tmp_path: Path) -> None:
          "at": "page:12"},
         {"name": "InternVL2.0/2.5, Mono-InternVL", "says": "untested", "chips": ["310p"],
          "types": ["internvl_chat", "internvl"], "note": "Need test", "at": "page:13"},
+        {"name": "XLM-RoBERTa-based", "in": {"experimental": ["float16"]}, "chips": ["310p"],
+         "types": ["xlm-roberta"], "note": "FP16; embedding", "at": "page:15"},
     ]  # fmt: skip
 
 

@@ -21,6 +21,8 @@ _SIGNS = {
     "🟡": Outcome.UNTESTED,
 }
 _PRECISIONS = {"BF16": "bfloat16", "W8A8": "w8a8"}
+_HALF = "FP16"
+"""How a note begins of a row that speaks of this precision alone."""
 _CHIPS = {
     r"\bA2\b": "910b",
     r"\bA3\b": "910c",
@@ -54,9 +56,10 @@ class VllmAscend(ListReader):
 def _row(line: int, cell: Mapping[str, str], sign: Outcome) -> Row:
     name = cell["Model"].replace("<br>", ", ")
     hardware, note = cell.get("Supported Hardware", ""), cell.get("Note", "")
+    half = note.startswith(_HALF)
     return {
         "name": name,
-        "says": str(sign),
+        "says": "" if half else str(sign),
         "in": by_outcome(_precisions(cell, sign)) if sign.runs else {},
         "chips": [chip for key, chip in _CHIPS.items() if re.search(key, hardware)],
         "types": types_of(cell["Model"]) or types_of(*cell["Model"].split(" / ")),
@@ -67,6 +70,8 @@ def _row(line: int, cell: Mapping[str, str], sign: Outcome) -> Row:
 
 def _precisions(cell: Mapping[str, str], sign: Outcome) -> Iterator[tuple[str, Outcome | None]]:
     """What is said of each precision: no better than of the model as a whole."""
+    if cell.get("Note", "").startswith(_HALF):
+        yield "float16", sign
     for head, precision in _PRECISIONS.items():
         said = _SIGNS.get(cell.get(head, ""))
         if said is not None and said is not Outcome.UNTESTED:
