@@ -13,7 +13,6 @@ from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
-
 NOT_HELD = "the proof does not hold"
 
 

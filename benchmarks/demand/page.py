@@ -49,6 +49,8 @@ not run and computes on the host. *Fixed*: nothing leaves the device any more, a
 near to the unchanged model's as the labels of what was followed promise; *exact*: every bit of them
 is the same. On other targets no device can be emulated: their kernels do not stand at PrivateUse1.
 The smallest models come first; those that do not run on inputs that were made up are left out.
+Gradients that the device loses by itself, without any change, as an Ascend of torch 2.1 does behind
+composites that it has kernels for, are not held against a fix.
 Written by `python -m benchmarks.demand.proofs FOLDER COUNT`.
 
 | target | blocked pairs tried | fixed | of which exact |
@@ -133,12 +135,12 @@ def _why(proof: Proved) -> str:
     if proof.why != NOT_HELD:
         return proof.why
     for what, figure in (("results", proof.forward), ("gradients", proof.backward)):
-        if figure is None or None not in figure and figure[0] <= (figure[1] or 0.0):
+        if figure is None:
             continue
         difference, allowed = figure
         if difference is None:
             return f"{what} are missing on the device, or no numbers"
-        if allowed is not None:
+        if allowed is not None and difference > allowed:
             return f"{what} are off by {difference:.1e}, and may be by {allowed:.1e}"
     return proof.why
 
