@@ -13,6 +13,8 @@ from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
+NOT_HELD = "the proof does not hold"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -72,4 +74,4 @@ def _why(found: Fix) -> Iterator[str]:
     yield from (f"`{op}` is still asked for" for op in proof.remaining if op not in left)
     yield from filter(None, (proof.error,))
     if not proof.holds:
-        yield "the proof does not hold"
+        yield NOT_HELD

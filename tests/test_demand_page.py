@@ -9,6 +9,7 @@ from benchmarks.demand.models import Entry, entries
 from benchmarks.demand.page import page
 from benchmarks.demand.plans import Met, Pair, Plans
 from benchmarks.demand.proofs import Proved, is_blocked
+from benchmarks.zoo_fixes import NOT_HELD
 from opcheck.db.store import Database
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
@@ -66,7 +67,11 @@ def test_the_page_counts_what_was_really_fixed_and_says_what_was_not() -> None:
             Proved("vendor-a@1.0", whole=True, allowed="exact", forward=(0.0, 0.0)),
             Proved("vendor-b@2.0", whole=True, allowed="tolerance", forward=(1e-7, 1e-6)),
         ),
-        "zoo:yolo": (Proved("vendor-b@2.0", whole=False, allowed="", why="a | b"),),
+        "zoo:yolo": (
+            Proved("vendor-b@2.0", whole=False, allowed="", why="a | b"),
+            Proved("vendor-c@3.0", False, "exact", (0.0, 0.0), (2e-5, 1e-6), NOT_HELD),
+            Proved("vendor-d@4.0", False, "exact", (None, 1e-6), None, NOT_HELD),
+        ),
     }
     text = page(FOUND, 1234, proofs)
     _, _, rest = text.partition("| target | blocked pairs tried |")
@@ -77,11 +82,15 @@ def test_the_page_counts_what_was_really_fixed_and_says_what_was_not() -> None:
 | --- | ---: | ---: | ---: |
 | `vendor-a@1.0` | 1 | 1 | 1 |
 | `vendor-b@2.0` | 2 | 1 | 0 |
-| all | 3 | 2 | 1 |
+| `vendor-c@3.0` | 1 | 0 | 0 |
+| `vendor-d@4.0` | 1 | 0 | 0 |
+| all | 5 | 2 | 1 |
 
 | model | target | why it is not fixed |
 | --- | --- | --- |
 | zoo:yolo | `vendor-b@2.0` | a / b |
+| zoo:yolo | `vendor-c@3.0` | gradients are off by 2.0e-05, and may be by 1.0e-06 |
+| zoo:yolo | `vendor-d@4.0` | results are missing on the device, or no numbers |
 """
     )
 

@@ -9,6 +9,8 @@ from opcheck.model.predicates import (
     ArgumentValue,
     Bound,
     Dtype,
+    Fewer,
+    More,
     NoneOf,
     NotDivisible,
     Numel,
@@ -151,13 +153,22 @@ def _bounded(measure: str, bound: Bound, number: bool) -> str:
         case Remainder(divisor, left) if divisor:
             return f"{here} % {divisor} == {left}"
         case Unlike(other):
-            there = measure.format("o")
-            apart = f"{there} is not None and {there} != {here}" if "_size" in here else (
-                f"{there} != {here}"
-            )  # fmt: skip
-            return f'any({apart} for o in _tensors(given, "{other}"))'
+            return _beside_another(measure, "!=", other)
+        case Fewer(other):
+            return _beside_another(measure, ">", other)
+        case More(other):
+            return _beside_another(measure, "<", other)
         case _:
             return ""
+
+
+def _beside_another(measure: str, sign: str, other: str) -> str:
+    """Whether the quantity of another argument is so beside that of this one."""
+    here, there = measure.format("t"), measure.format("o")
+    apart = f"{there} {sign} {here}"
+    if "_size" in here:
+        apart = f"{there} is not None and {apart}"
+    return f'any({apart} for o in _tensors(given, "{other}"))'
 
 
 def _outside(number: str, minimum: int | None, maximum: int | None) -> str:

@@ -12,7 +12,9 @@ from opcheck.model.predicates import (
     ArgumentValue,
     Bound,
     Dtype,
+    Fewer,
     Layout,
+    More,
     NoneOf,
     NotDivisible,
     Numel,
@@ -56,6 +58,8 @@ TESTS: list[Predicate] = [
     Dtype("self", Unlike("mat1")),
     Rank("self", Unlike("mat1")),
     Size("self", Unlike("mat1"), dim=1),
+    *(Size("self", bound, dim=-1) for bound in (Fewer("mat1"), More("mat1"))),
+    *(Rank("mat1", bound) for bound in (Fewer("self"), More("self"))),
     *(ArgumentValue("beta", bound, default="1") for bound in listed("1", "True")),
     *(ArgumentValue("beta", bound) for bound in (*listed("[1, 2]", "float16"), Outside(None, 1))),
 ]

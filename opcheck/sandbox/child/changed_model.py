@@ -203,7 +203,9 @@ def _moved(
                 if one.largest:  # neither does one that ends in NaN
                     furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
     least = {} if isinstance(gradients, str) else roundings(gradients)
-    return {name: max(furthest.get(name, 0.0), least.get(name, 0.0)) for name in furthest | least}
+    for name, rounding in least.items():
+        furthest[name] = max(furthest.get(name, 0.0), rounding)
+    return furthest
 
 
 def _held(found: _Results, kept: _Results) -> HostRun:

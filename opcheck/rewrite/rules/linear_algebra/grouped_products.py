@@ -67,7 +67,7 @@ class GroupedMmByMasks(Rule):
     references = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/GroupedMMUtils.h",
     )
-    spellings = ("torch._grouped_mm",)
+    spellings: ClassVar[tuple[str, ...]] = ("torch._grouped_mm",)
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.nn.functional.grouped_mm": grouped_mm_of
     }
