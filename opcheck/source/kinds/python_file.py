@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence, verbatim
-from opcheck.source import base, conventions
+from opcheck.source import base, conventions, model_configs
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.user_code import FORM, look_up, parts_of, require_names, run_file
 
@@ -36,7 +36,7 @@ class PythonFile(Source):
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the file, a syntax error in it, or that no name was given."""
-        names = require_names(text, conventional=True)
+        names = _names(text)
         if len({*names}) < len(names):
             raise UsageError(
                 Sentence("{text}: names a model twice", text=text), Sentence("name each once")
@@ -53,13 +53,17 @@ class PythonFile(Source):
         from opcheck.source.building.several import taken_by, together
 
         self.check(text, options)
-        path, names = parts_of(text)[0], require_names(text, conventional=True)
+        path, names = parts_of(text)[0], _names(text)
         notes: tuple[str, ...] = ()
-        if options.weights:  # once and for real: a second time might register things twice
+        module: ModuleType | None = None
+        if model_configs.is_settings(path):
+            pass  # its library reads it
+        elif options.weights:  # once and for real: a second time might register things twice
             module = make(verbatim(path), lambda: run_file(path))
         else:
             module, notes = build(verbatim(path), lambda: run_file(path))
-        conventions.require_dependencies(module, path)
+        if module is not None:
+            conventions.require_dependencies(module, path)
         made = {name: _made(module, path, name, options) for name in names}
         if len(made) > 1:
             asked = taken_by({name: one.model for name, one in made.items()}, options)
@@ -77,6 +81,14 @@ class PythonFile(Source):
         )
 
 
+def _names(text: str) -> list[str]:
+    """The names of models in the file; in a config a convention gives the one that is left out."""
+    path, names = parts_of(text)
+    if model_configs.is_settings(path):
+        return [name or model_configs.MODEL for name in names]
+    return require_names(text, conventional=True)
+
+
 class _Made(Struct, frozen=True):
     """What a name in the file stands for."""
 
@@ -86,9 +98,13 @@ class _Made(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def _made(module: "ModuleType", path: Path, name: str, options: LoadOptions) -> _Made:
+def _made(module: "ModuleType | None", path: Path, name: str, options: LoadOptions) -> _Made:
     from opcheck.source.building.build import build
 
+    if module is None:
+        what = Sentence("{name} of {text}", name=name, text=path)
+        made, notes = build(what, lambda: model_configs.built(path, name), weights=options.weights)
+        return _Made(*_taken_apart(made, what), notes)
     target = look_up(module, path, name)
     what = Sentence("{name}() of {text}", name=name, text=path)
 
@@ -105,7 +121,7 @@ def _call(module: "ModuleType", path: Path, target: Any, what: str) -> Any:
     from torch import nn
 
     if isinstance(target, nn.Module) or not callable(target):
-        return target
+        return model_configs.instantiated(target)
     try:
         signature = inspect.signature(target)
     except ValueError:  # a builtin without a signature
