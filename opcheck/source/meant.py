@@ -47,19 +47,22 @@ def meant(text: str) -> Sentence | None:
 
 
 def _in_files(text: str) -> Iterator[str]:
-    """``FILE.py:NAME`` for what names a Python file that is there in another way."""
+    """``FILE.py:NAME`` for what names a Python file that is there in another way.
+
+    No file has some names, which ``os.path`` takes for that.
+    """
     path, _, name = text.partition(":")
     name = name.lstrip(":")
     if path.endswith(".py"):  # FILE.py::NAME, as pytest writes it
-        if "::" in text and Path(path).is_file():
+        if "::" in text and os.path.isfile(path):
             yield f"{path}:{name}"
         return
-    if Path(f"{path}.py").is_file():
+    if os.path.isfile(f"{path}.py"):
         yield f"{path}.py:{name or 'NAME'}"
     *parents, last = path.split(".")
     file = Path(*parents, f"{last}.py") if last else Path()
-    if parents and file.is_file():  # package.module:NAME
+    if parents and os.path.isfile(file):  # package.module:NAME
         yield f"{file.as_posix()}:{name or 'NAME'}"
     file = Path(*parents[:-1], f"{parents[-1]}.py") if all(parents) and parents else Path()
-    if not name and file.is_file():  # package.module.NAME
+    if not name and os.path.isfile(file):  # package.module.NAME
         yield f"{file.as_posix()}:{last}"
