@@ -35,6 +35,7 @@ def committed(folder: Path, path: str, text: str, branch: str) -> str:
     git(folder, "commit", "-qm", branch)
     git(folder, "branch", branch)
     return git(folder, "rev-parse", "HEAD")
+CHIPS = ["tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"]
 
 
 @pytest.fixture
@@ -158,12 +159,12 @@ def test_what_a_release_changes_is_told(places: tuple[Path, Path, Path]) -> None
         "r2.11.yaml",
         "SHA256SUMS",
     }
-    assert [diff.after.chip for diff in found.diffs] == ["tpu-v4", "tpu-v5e"]
+    assert [diff.after.chip for diff in found.diffs] == CHIPS
     assert "aten::acosh" in found.diffs[0].removed
     assert [p for p in found.audit.problems if p.file.startswith("google/")] == []
-    assert found.models == (
-        ModelChange("torchvision:resnet18", "google-tpu-v4", before=True, after=True),
-        ModelChange("torchvision:resnet18", "google-tpu-v5e", before=True, after=True),
+    assert found.models == tuple(
+        ModelChange("torchvision:resnet18", f"google-{chip}", before=True, after=True)
+        for chip in CHIPS
     )
 
 
@@ -183,4 +184,4 @@ def test_the_command_writes_it_and_ends_by_what_the_check_found(
     lines = output.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "google r2.11, after r2.10"
     assert "Removed · " in "\n".join(lines)
-    assert "  unknown-name: line 7: no chip of google is tpu-v0" in lines
+    assert "  unknown-name: line 9: no chip of google is tpu-v0" in lines
