@@ -161,7 +161,7 @@ def test_targets_are_every_chip_at_its_newest_release() -> None:
     for row in rows:
         assert row.releases[0] == row.target.sdk
         assert row.torch_versions[0] == row.target.torch
-        assert row.registered == len(database.matrix(row.target).entries) > 500
+        assert row.registered == len(database.matrix(row.target).entries) > 100
 
 
 @pytest.mark.slow
