@@ -25,7 +25,6 @@ PURPOSES = {
     "gate": "Keep it running",
     "compare": "Compare targets and models",
     "data": "Data and environment",
-    "more": "More commands",
 }
 """What ``PURPOSE`` of a command's package says -> the heading that it stands under in the help."""
 _SETTINGS: dict[str, Any] = {
@@ -101,9 +100,9 @@ def help_of(name: str) -> str:
 
 @cache
 def purpose_of(name: str) -> str:
-    """What a command is for, as its folder says; of one that says nothing, ``more``."""
-    said = getattr(importlib.import_module(f"{FOLDER}.{name}"), "PURPOSE", "more")
-    return said if said in PURPOSES else "more"
+    """What a command is for, as its folder says; of one that says nothing, the last purpose."""
+    said = getattr(importlib.import_module(f"{FOLDER}.{name}"), "PURPOSE", "")
+    return said if said in PURPOSES else [*PURPOSES][-1]
 
 
 def program(callback: Callable[..., None], kind: type[Program]) -> Any:

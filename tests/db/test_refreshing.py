@@ -35,6 +35,8 @@ def committed(folder: Path, path: str, text: str, branch: str) -> str:
     git(folder, "commit", "-qm", branch)
     git(folder, "branch", branch)
     return git(folder, "rev-parse", "HEAD")
+
+
 CHIPS = ["tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"]
 
 
