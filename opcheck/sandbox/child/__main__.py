@@ -5,6 +5,7 @@ becomes stderr and the messages go to a private copy.
 """
 
 import faulthandler
+import gc
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ from opcheck.errors import OpcheckError, Stop
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.jobs import Job
+from opcheck.model.work import WorkRequest
 from opcheck.sandbox.child import streams
 from opcheck.sandbox.child.answers import answers, own_files
 from opcheck.sandbox.child.copies import CopyEndedError
@@ -21,10 +23,16 @@ from opcheck.sandbox.child.limits import confined
 from opcheck.sandbox.child.process import Process
 from opcheck.sandbox.reaper import end_as
 
+_COLLECTED_EVERY = 20_000
+"""Objects more: what is traced stays, and has no values that would fill the memory meanwhile. By
+Python's 700 the collector takes a tenth of the time."""
+
 
 def main() -> None:
     """Answer the one request."""
     job = from_json(Job, json.load(sys.stdin))
+    if isinstance(job.request, WorkRequest):
+        gc.set_threshold(_COLLECTED_EVERY)
     refusals = confined(job)
     process = Process(job)
     try:
