@@ -69,9 +69,28 @@ def _line(use: Use) -> tuple[str, str, int]:
     return use.module, use.file, use.line
 
 
-def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
-    """Hold a trace against one target; ``explained``: say what was looked at for each finding."""
-    walk = Walk(trace.nodes, matrix, trace.torch_version)
+class Walks:
+    """A walk for each target, those over one trace knowing each other."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, str], list[Walk]] = {}
+
+    def over(self, trace: Trace, matrix: SupportMatrix) -> Walk:
+        """A walk over a trace, which must live as long as this."""
+        others = self._made.setdefault((id(trace), matrix.target.vendor), [])
+        walk = Walk(trace.nodes, matrix, trace.torch_version, tuple(others))
+        others.append(walk)
+        return walk
+
+
+def resolve(
+    trace: Trace, matrix: SupportMatrix, walks: Walks | None = None, *, explained: bool = False
+) -> TargetReport:
+    """Hold a trace against one target; ``explained``: say what was looked at for each finding.
+
+    ``walks``: of the other targets that it is held against.
+    """
+    walk = (walks or Walks()).over(trace, matrix)
     calls = list(resolved_calls(trace, walk))
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target

@@ -3,7 +3,7 @@
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
@@ -47,13 +47,20 @@ if TYPE_CHECKING:
     from opcheck.trace.torch_internals.kernels import Kernels
 
 
+_looked_at: set[str] = set()
+"""Modules of which a look has told whether their file is the user's; copies begin with it."""
+_own: set[str] = set()
+
+
 def own_files() -> Mapping[str, str]:
     """Files whose code was imported by now, as reports show them -> digest; no library's."""
     libraries = library_prefixes()
-    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    others = [f for f in files if isinstance(f, str) and not f.startswith(libraries)]
-    own = sorted(file for file in others if is_users(file))
-    return {shown(file): found for file in own if (found := _digest(file))}
+    for name in sys.modules.keys() - _looked_at:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if isinstance(file, str) and not file.startswith(libraries) and is_users(file):
+            _own.add(file)
+        _looked_at.add(name)
+    return {shown(file): found for file in sorted(_own) if (found := _digest(file))}
 
 
 @cache
@@ -230,15 +237,15 @@ def _traces(
     process.send({"answers": sum(map(len, groups))})
     if copied:
         load_for_runs(training=request.model.step is not None)
-    with _shared_kernels(request) as shared:
-        for done, (number, work, run) in enumerate(
-            spread(groups, process) if copied else groups[0]
-        ):
-            if done:
-                forget()
-            with libraries_know_torch(run.torch(work)):
-                found = traced(number, work, run)
-            yield found
+        own_files()
+    shared = _shared_kernels(request)
+    for done, one in enumerate(spread(groups, process) if copied else groups[0]):
+        number, work, run = one
+        if done:
+            forget()
+        with libraries_know_torch(run.torch(work)):
+            found = traced(number, work, run)
+        yield found
 
 
 def _apart(
@@ -257,17 +264,16 @@ def _apart(
     return begun
 
 
-@contextmanager
-def _shared_kernels(request: WorkRequest) -> Iterator["Kernels | None"]:
+def _shared_kernels(request: WorkRequest) -> "Kernels | None":
     """Kernels that all traces have; None where something traces by itself between them."""
+    from opcheck.trace.torch_internals.autocast import falling_through
     from opcheck.trace.torch_internals.kernels import Kernels
 
     works = chain.from_iterable(request.groups)
     if request.model.dynamic or any(work.plan for work in works):
-        yield None
-        return
-    with Kernels().shared(implicit=request.model.step is None) as kernels:
-        yield kernels
+        return None
+    falling_through()
+    return Kernels().stay(implicit=request.model.step is None)
 
 
 def _emulate(

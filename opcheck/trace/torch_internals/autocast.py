@@ -53,10 +53,9 @@ def autocasting(
         return
     casts = Casts(device_type or torch._C._get_privateuse1_backend_name())
     library = torch.library.Library("aten", "IMPL")
-    fallback = torch.library.Library("_", "IMPL")
+    fallback = None if _staying else _fallthrough()
     left_out: list[str] = []
     try:
-        fallback.fallback(torch.library.fallthrough_kernel, _KEY)
         for policy, names in (policies or UPSTREAM).items():
             for name in names:
                 kernel = _kernel(overload_named(name), Policy(policy), casts)
@@ -68,7 +67,26 @@ def autocasting(
             yield tuple(sorted(left_out))
     finally:
         library._destroy()
-        fallback._destroy()
+        if fallback is not None:
+            fallback._destroy()
+
+
+_staying: list[torch.library.Library] = []
+
+
+def falling_through() -> None:
+    """Have what autocast leaves alone pass from here on, as long as the process lives.
+
+    PyTorch goes through all its operators to take such a fallback, and again to drop it.
+    """
+    if not _staying:
+        _staying.append(_fallthrough())
+
+
+def _fallthrough() -> torch.library.Library:
+    made = torch.library.Library("_", "IMPL")
+    made.fallback(torch.library.fallthrough_kernel, _KEY)
+    return made
 
 
 def casts_around(device: torch.device) -> bool:
