@@ -189,7 +189,9 @@ def refuse_only(source: str, only: Sequence[str] | None) -> None:
     """
     if only:
         raise UsageError(
-            Sentence("--only chooses among the sources of a folder, and {text} is one", text=source),
+            Sentence(
+                "--only chooses among the sources of a folder, and {text} is one", text=source
+            ),
             Sentence("leave it out"),
         )
 

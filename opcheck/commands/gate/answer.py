@@ -106,8 +106,10 @@ def gate_report(
     return found if against is None else replace(found, against=against.model.source)
 
 
-def init_policy(targets: Sequence[TargetSpec], folder: Path) -> tuple[Path, str]:
-    """Where a project's policy belongs, and the text to put there.
+def init_policy(
+    targets: Sequence[TargetSpec], folder: Path, *, force: bool = False
+) -> tuple[Path, str]:
+    """Where a project's policy belongs, and the text to put there; ``force``: over another.
 
     Raises:
         UsageError: there is one already, or a target that is not known.
@@ -115,7 +117,9 @@ def init_policy(targets: Sequence[TargetSpec], folder: Path) -> tuple[Path, str]
     select(open_database(), targets)
     path = folder / FILE
     there = policies_in(folder)
-    if there or path.exists():
+    if force:
+        there = [one for one in there if one.name == PYPROJECT]
+    if there or (path.exists() and not force):
         where = there[0].name if there else FILE
         what = Sentence("[tool.opcheck] in {file}", file=PYPROJECT) if where == PYPROJECT else where
         raise UsageError(

@@ -32,7 +32,7 @@ class ClassFacts(Struct, frozen=True):
     line: int
     bases: tuple[str, ...]
     needs: tuple[str, ...] | None
-    """The parameters of its constructor that have to be given; None where it has none of its own."""
+    """What has to be given to its constructor; None where it has none of its own."""
     forward: tuple[str, ...] | None
     """Those of its forward; None where it has none of its own."""
     passes_on: bool
@@ -41,6 +41,8 @@ class ClassFacts(Struct, frozen=True):
     """Names, with dots, of all that its methods call."""
     names: frozenset[str]
     """All names in it, without dots."""
+    is_plain: bool = False
+    """Whether it is a dataclass that is made without arguments."""
     example: ast.AST | None = None
     """What its ``example_input_array`` is."""
 
@@ -139,8 +141,16 @@ def _class(node: ast.ClassDef) -> ClassFacts:
         first is not None and bool(first.args.vararg or first.args.kwarg),
         frozenset(makes - {""}),
         frozenset(one.id for one in inside if isinstance(one, ast.Name)),
+        _is_plain(node),
         next(_examples(node), None),
     )
+
+
+def _is_plain(node: ast.ClassDef) -> bool:
+    marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    if "dataclass" not in [dotted(one).rpartition(".")[2] for one in marks]:
+        return False
+    return all(one.value is not None for one in node.body if isinstance(one, ast.AnnAssign))
 
 
 def _bare(base: ast.expr) -> ast.expr:
@@ -217,8 +227,7 @@ def _script(tree: ast.Module) -> ScriptFacts:
     imported = {name for _, name in _imports(tree)}
     at_top = [node for node in own(outside) if isinstance(node, ast.Call)]
     return ScriptFacts(
-        trains="torch" in "".join(sorted(imported | _froms(tree)))
-        and any(map(_trains, calls)),
+        trains="torch" in "".join(sorted(imported | _froms(tree))) and any(map(_trains, calls)),
         guarded=len(outside) < len(tree.body),
         works=any(_trains(call) or _method(call) == "parse_args" for call in at_top),
         needs=tuple(name for call in calls for name in _option(call)) if names else (),

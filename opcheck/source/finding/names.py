@@ -68,7 +68,7 @@ class Names:
             iter(known), None
         )
 
-    def bases(self, file: FileFacts, found: ClassFacts) -> Iterator[Meant]:
+    def bases(self, file: FileFacts, found: ClassFacts) -> Iterator[tuple[FileFacts, ClassFacts]]:
         """A class and those of the project that it is derived from, the nearest first."""
         todo, seen = [(file, found)], set[tuple[str, str]]()
         while todo and len(seen) < 8 * _FURTHEST:
@@ -87,7 +87,6 @@ class Names:
         return any(
             self._of_library(where, base)
             for where, one in self.bases(file, found)
-            if isinstance(one, ClassFacts)
             for base in one.bases
         )
 
@@ -99,31 +98,34 @@ class Names:
     def has_layers(self, file: FileFacts, found: ClassFacts) -> bool:
         """Whether a class makes layers or parameters; what does not is a function of its inputs."""
         return any(
-            self.full(where, name).startswith(("torch.nn.", *_MODEL_LIBRARIES))
-            or (other := self.meant(where, name)) is not None
+            self._is_layer(where, name)
+            for where, one in self.bases(file, found)
+            for name in one.makes
+        )
+
+    def _is_layer(self, file: FileFacts, name: str) -> bool:
+        full = self.full(file, name)
+        if full.startswith(("torch.nn.", *_MODEL_LIBRARIES)):
+            return not full.startswith("torch.nn.functional")
+        other = self.meant(file, name)
+        return (
+            other is not None
             and isinstance(other[1], ClassFacts)
             and self.is_module(other[0], other[1])
-            for where, one in self.bases(file, found)
-            if isinstance(one, ClassFacts)
-            for name in one.makes
-            if not self.full(where, name).startswith("torch.nn.functional")
         )
 
     def needs(self, file: FileFacts, found: ClassFacts) -> tuple[str, ...]:
         """What has to be given to a class's constructor."""
         for _, one in self.bases(file, found):
-            if isinstance(one, ClassFacts) and one.needs is not None:
-                if one.needs or not one.passes_on:
-                    return one.needs
+            if one.needs is not None and (one.needs or not one.passes_on):
+                return one.needs
         full = self.full(file, found.bases[0]) if found.bases else ""
         return ("config",) if full.endswith("PreTrainedModel") else ()
 
     def forward(self, file: FileFacts, found: ClassFacts) -> tuple[str, ...] | None:
         """What has to be given to a class's forward; None where none is seen."""
-        for _, one in self.bases(file, found):
-            if isinstance(one, ClassFacts) and one.forward is not None:
-                return one.forward
-        return None
+        known = (one.forward for _, one in self.bases(file, found))
+        return next((one for one in known if one is not None), None)
 
     def makes_model(self, file: FileFacts, name: str) -> bool:
         """Whether what a name of a library stands for makes a model."""

@@ -92,9 +92,7 @@ def script(file: FileFacts, *, is_notebook: bool = False) -> Candidate | None:
     if said.data_sets:
         options = {**options, "data": "fake"}
     lacks = Lacks.ARGUMENTS if said.needs else Lacks.NOTHING
-    return Candidate(
-        file.path, Kind.SCRIPT, reason, lacks=lacks, names=said.needs, options=options
-    )
+    return Candidate(file.path, Kind.SCRIPT, reason, lacks=lacks, names=said.needs, options=options)
 
 
 def notebook_facts(folder: Path, path: str) -> FileFacts | None:

@@ -14,6 +14,8 @@ from opcheck.source.finding.written import calls_in, inputs_of
 
 _CALLED = re.compile(r"(?i)(^|_)(model|net|network)($|_|\d)")
 """Names of functions that make models, of those that take arguments."""
+_SETTINGS = re.compile(r"(?i)conf|cfg|args|params|settings")
+"""Parameters that are a record of settings."""
 _FURTHEST = 4
 """Steps from a function that returns what another does."""
 _GET_INPUTS = "get_inputs"
@@ -171,6 +173,7 @@ class PythonSources:
             inputs=known.inputs if known else (),
             inputs_from=known.source if known else None,
             lacks=lacks, names=names,
+            made_as=_made_as(file, one) if lacks is Lacks.ARGUMENTS else "",
         )  # fmt: skip
 
     def _known(
@@ -193,3 +196,14 @@ class PythonSources:
                 return _Inputs(found, Sentence("its example_input_array is such"))
         keys = (file.path, one.name), (model[0].path, model[1].name)
         return next((self._written[key] for key in keys if key in self._written), None)
+
+
+def _made_as(file: FileFacts, one: ClassFacts | FunctionFacts) -> str:
+    """How it is made of the one settings of its file that have a value for everything."""
+    plain = [found.name for found in file.classes.values() if found.is_plain]
+    needs = one.needs or ()
+    if len(needs) != 1 or not plain or not _SETTINGS.search(needs[0]):
+        return ""
+    near = [name for name in plain if one.name.lower() in name.lower()]
+    name = near[0] if near else plain[0]
+    return f"{one.name}({name}())" if near or len(plain) == 1 else ""

@@ -8,7 +8,9 @@ _PASSES_ON = frozenset(
      "requires_grad_", "apply"}
 )  # fmt: skip
 """Methods of a module that return the module."""
-_WRAPS = frozenset({"compile", "DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"})
+_WRAPS = frozenset(
+    {"compile", "DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"}
+)
 """What takes a module first and gives it back in another form."""
 _TELLING = (ast.Call, ast.Name, ast.Attribute, ast.Tuple, ast.List)
 """Values that tell what a name stands for: ``None`` before the branches of an ``if`` does not."""
@@ -65,16 +67,15 @@ def given(body: list[ast.stmt]) -> dict[str, ast.AST]:
     """What each name of a function was given first."""
     found: dict[str, ast.AST] = {}
     for node in own(body):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            target = node.target
-        else:
-            continue
-        value = node.value
-        if isinstance(target, ast.Name) and isinstance(value, _TELLING):
-            if not _of_itself(target, value):
-                found.setdefault(target.id, value)
+        match node:
+            case ast.Assign(targets=[ast.Name() as target], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if isinstance(value, _TELLING) and not _of_itself(target, value):
+            found.setdefault(target.id, value)
     return found
 
 

@@ -50,6 +50,8 @@ class Candidate(Struct, frozen=True):
     lacks: Lacks = Lacks.NOTHING
     names: tuple[str, ...] = ()
     """Parameters of which nothing is known: of its forward, of itself, or options of a script."""
+    made_as: str = ""
+    """How it may be made where it lacks arguments, ``GPT(GPTConfig())``; "" where nothing tells."""
     options: Mapping[str, str | int] = field(default_factory=dict)
     """Options of a script."""
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from opcheck.model.trace import DTYPE_BYTES
-from opcheck.source.inputs import DEFAULT_DTYPE
 from opcheck.source.finding.syntax import dotted, given, made_by, own
+from opcheck.source.inputs import DEFAULT_DTYPE
 
 _FLOATS = frozenset({"randn", "rand", "zeros", "ones", "empty", "normal"})
 _LIKE_RANGE = "randint"

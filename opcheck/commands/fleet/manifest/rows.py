@@ -314,8 +314,7 @@ def read_yaml(path: Path) -> tuple[Row, ...]:
         raise UsageError(error.message, error.hint) from error
     defaults = data.get("defaults", {}) if isinstance(data, dict) else {}
     return tuple(
-        row_of(model, f"{path}:{line}", defaults)
-        for model, line in zip(models, lines, strict=True)
+        row_of(model, f"{path}:{line}", defaults) for model, line in zip(models, lines, strict=True)
     )
 
 

@@ -1,16 +1,19 @@
 """``opcheck.project/1`` as JSON and back: each source with its whole report, or why it has none."""
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 from opcheck.commands.scan.project.values import SCHEMA, ProjectReport, SourceResult
 from opcheck.files import MOST_REPORT_BYTES, open_regular, read_bytes
 from opcheck.lang.sentence import Sentence
 from opcheck.model.report import SCHEMA as REPORT
 from opcheck.source.finding.values import Candidate, Kind, Lacks
-from opcheck.views.document.parts import Json
+from opcheck.views.document.parts import Json, as_text
 from opcheck.views.document.reading import Node, of_schema, opened
 from opcheck.views.document.report import read_report, report_document
 from opcheck.views.order import arranged
+from opcheck.views.report.sarif import SCHEMA as SARIF
 
 _HINT = Sentence("opcheck scan FOLDER --format json writes one")
 _HEAD = 64
@@ -109,3 +112,11 @@ def _read_lacking(node: Node) -> Candidate:
         lacks=node.member("lacks", Lacks),
         names=node.texts("names"),
     )
+
+
+def merged_logs(logs: Sequence[str]) -> str:
+    """Logs of SARIF as one; each run has a category of its own, that of its source."""
+    runs: list[Any] = []
+    for text in logs:
+        runs += json.loads(text)["runs"]
+    return as_text({"$schema": SARIF, "version": "2.1.0", "runs": runs})

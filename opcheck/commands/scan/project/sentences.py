@@ -40,6 +40,9 @@ def lacks(one: Candidate) -> Sentence:
 
 def remedy(one: Candidate) -> Sentence:
     """What makes it a source that can be checked."""
+    if one.made_as:
+        text = f"def build(): return {one.made_as}"
+        return Sentence("write a function without arguments and list it: {text}", text=text)
     if one.lacks is Lacks.ARGUMENTS and not one.is_script:
         return Sentence("write a function without arguments that passes them, and list that")
     return Sentence("list it under sources in opcheck.yaml: {text}", text=line_of(one))
@@ -50,7 +53,10 @@ def line_of(one: Candidate) -> str:
     if one.is_script:
         words = " ".join(f"{name} VALUE" if name.startswith("-") else name.upper() for name in
                          one.names)  # fmt: skip
-        pairs = {"script": f"{quoted_word(one.source)} {words}".strip(), **one.options}
+        pairs: dict[str, object] = {
+            "script": f"{quoted_word(one.source)} {words}".strip(),
+            **one.options,
+        }
     else:
         inputs = list(one.inputs)
         if one.lacks is Lacks.INPUTS:

@@ -101,9 +101,7 @@ def _only(project: Project, globs: tuple[str, ...]) -> Project:
     if not (entries or lacking):
         names = ", ".join([one.name for one in project.entries][:_NAMES])
         raise UsageError(
-            Sentence(
-                "{folder} has no source {text}", folder=project.folder, text=", ".join(globs)
-            ),
+            Sentence("{folder} has no source {text}", folder=project.folder, text=", ".join(globs)),
             Sentence("there is {list}", list=names) if names else Sentence("leave --only out"),
         )
     return replace(project, entries=entries, lacking=lacking)

@@ -64,10 +64,18 @@ class SourceResult(Struct, frozen=True):
     @property
     def runs(self) -> bool | None:
         """Whether it runs on every target; None where that is not known."""
+        if self.refused:
+            return False
         if self.report is None or self.error:
             return None
         found = {target.summary.runs for target in self.report.targets}
-        return False if False in found else None if None in found or not found else True
+        return None if None in found or not found else True
+
+    @property
+    def refused(self) -> bool:
+        """Whether it is known not to run on some target, however its run ended."""
+        targets = () if self.report is None else self.report.targets
+        return any(target.summary.runs is False for target in targets)
 
 
 class ProjectReport(Shown, frozen=True):
@@ -86,7 +94,7 @@ class ProjectReport(Shown, frozen=True):
     @property
     def answered(self) -> bool:
         """Whether there is an answer on any source."""
-        return any(one.report is not None for one in self.sources)
+        return any(not one.error or one.refused for one in self.sources)
 
 
 def worst(target: TargetReport) -> Verdict:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from opcheck.commands.scan.project.rest import first_in_the_way
 from opcheck.commands.scan.project.sentences import unanswered
 from opcheck.commands.scan.project.values import ProjectReport, worst
 from opcheck.lang.speech import Language, speaking
-from opcheck.model.report import Finding, TargetReport
+from opcheck.model.report import TargetReport
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import as_csv
 from opcheck.views.order import arranged
@@ -46,9 +47,3 @@ def _first(target: TargetReport) -> Row:
     place = found.uses[0] if found.uses else None
     where = ("", "", "") if place is None else (place.file, place.line or "", place.module)
     return found.op, found.reason.code, found.reason.text, *where
-
-
-def first_in_the_way(target: TargetReport) -> Finding | None:
-    """The worst finding that is not on the device, of the most calls; None where there is none."""
-    bad = [finding for finding in target.findings if not finding.verdict.on_device]
-    return max(bad, key=lambda one: (one.verdict.rank, one.count), default=None)

@@ -1,10 +1,8 @@
 """A project's answer as Markdown: a table of sources and targets, cut where it becomes too long."""
 
-from collections.abc import Iterator
-
 from opcheck.commands.scan.project import sentences
+from opcheck.commands.scan.project.rest import SIGNS, first_in_the_way, unchecked
 from opcheck.commands.scan.project.values import ProjectReport, worst
-from opcheck.commands.scan.project.views.csv import first_in_the_way
 from opcheck.lang.speech import tell
 from opcheck.model.report import TargetReport
 from opcheck.views.formats import PLAIN, Page
@@ -13,10 +11,7 @@ from opcheck.views.order import arranged
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT
 
-SIGNS = {True: "✅", False: "❌", None: "❔"}
 COLUMNS = ("Source", "Target", "Verdict", "First in the way", "Where")
-_PART = LIMIT // 4
-"""What the list of those without an answer may take."""
 
 
 def render(found: ProjectReport, page: Page = PLAIN) -> str:
@@ -54,20 +49,3 @@ def _row(name: str, target: TargetReport) -> str:
                                            place.module)),
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |\n"
-
-
-def unchecked(found: ProjectReport) -> str:
-    """Each source without a whole answer, and why; "" where there is none."""
-    lines = [*_lines(found)]
-    if not lines:
-        return ""
-    shown = fitting(lines, _PART)
-    left = len(lines) - shown
-    more = f"- {tell(common.and_more(left, 'source'))}\n" if left else ""
-    return f"**{tell(sentences.NOT_CHECKED[0])}**\n\n{''.join(lines[:shown])}{more}\n"
-
-
-def _lines(found: ProjectReport) -> Iterator[str]:
-    for name, error, hint in sentences.unanswered(found):
-        after = f" ({prose(hint)})" if hint else ""
-        yield f"- {code(name)}{colon()}{prose(error)}{after}\n"

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from opcheck.commands.scan.project import sentences
+from opcheck.commands.scan.project.rest import TARGETS, write_rest
 from opcheck.commands.scan.project.values import ProjectReport, SourceResult, worst
 from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
-from opcheck.source.finding.values import Candidate
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.order import arranged
 from opcheck.views.report import text as report_text
@@ -15,21 +15,15 @@ from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, split
 from opcheck.views.terminal.head import breaks, mark
 from opcheck.views.terminal.notation import STYLES
-from opcheck.views.terminal.sections import write_heading
-
-TARGETS = 12
-"""Targets of a source that are named unless all are asked for."""
-LISTED = 20
-"""Sources and notes that a section names unless all are asked for."""
 
 
 def render(found: ProjectReport, page: Page = PLAIN) -> str:
     """The whole answer as text; the page of each source as well, where all is asked for."""
     canvas = Canvas(page)
     if not page.quiet:
-        write_title(canvas, found)
+        _write_title(canvas, found)
     for one in found.sources:
-        if one.report is not None:
+        if one.report is not None and (not one.error or one.refused):
             _write_source(canvas, one, one.report)
     if not page.quiet:
         write_rest(canvas, found)
@@ -38,7 +32,7 @@ def render(found: ProjectReport, page: Page = PLAIN) -> str:
     return canvas.text() + _pages(found, page)
 
 
-def write_title(canvas: Canvas, found: ProjectReport) -> None:
+def _write_title(canvas: Canvas, found: ProjectReport) -> None:
     """The folder, how its sources fare, and what lists them."""
     canvas.flow([(f"{found.folder}:", "bold"), *split(sentences.counted(found))])
     by = Sentence("found by reading its files; opcheck init lists them for you to change")
@@ -53,7 +47,8 @@ def _write_source(canvas: Canvas, one: SourceResult, report: Report) -> None:
     targets = arranged(report).targets
     shown = targets if canvas.page.full else _worst_first(targets)[:TARGETS]
     for target in shown:
-        _write_target(canvas, target)
+        if not one.error or target.summary.runs is False:  # else what was not seen is all there is
+            _write_target(canvas, target)
     if len(shown) < len(targets):
         canvas.flow(split(common.and_more(len(targets) - len(shown), "target"), "dim"), 4)
 
@@ -73,39 +68,6 @@ def _write_target(canvas: Canvas, target: TargetReport) -> None:
     trouble = breaks(target)
     lead: list[Atom] = [("  ", ""), sign, (" ", "")]
     canvas.flow([*line, *([("·", "dim")] if trouble else []), *trouble], 4, lead)
-
-
-def write_rest(canvas: Canvas, found: ProjectReport) -> None:
-    """What has no answer and why, what lacks something, and what was left out."""
-    failed = [one for one in found.sources if one.error]
-    if failed:
-        write_heading(canvas, sentences.NOT_CHECKED, "", "red")
-    for one in failed:
-        canvas.flow([(f"{one.name}:", "bold"), *split(one.error)], 2)
-        if one.hint:
-            canvas.flow(split(one.hint, "dim"), 4)
-    _write_lacking(canvas, found.lacking)
-    if found.notes:
-        write_heading(canvas, sentences.NOTES, "", "yellow")
-    shown = found.notes if canvas.page.full else found.notes[:LISTED]
-    for note in shown:
-        canvas.flow(split(note), 2)
-    _write_more(canvas, len(found.notes) - len(shown), "note")
-
-
-def _write_lacking(canvas: Canvas, lacking: Sequence[Candidate]) -> None:
-    if lacking:
-        write_heading(canvas, sentences.LACKING, "", "yellow")
-    shown = lacking if canvas.page.full else lacking[:LISTED]
-    for one in shown:
-        canvas.flow([(f"{one.source}:", "bold"), *split(sentences.lacks(one))], 2)
-        canvas.flow(split(sentences.remedy(one), "dim"), 4)
-    _write_more(canvas, len(lacking) - len(shown), "source")
-
-
-def _write_more(canvas: Canvas, count: int, noun: str) -> None:
-    if count:
-        canvas.flow(split(common.and_more(count, noun), "dim"), 2)
 
 
 def _pages(found: ProjectReport, page: Page) -> str:
