@@ -190,7 +190,7 @@ def refuse_only(source: str, only: Sequence[str] | None) -> None:
     if only:
         raise UsageError(
             Sentence(
-                "--only chooses among the sources of a folder, and {text} is one", text=source
+                "--only is for a folder with several sources, and {text} is one", text=source
             ),
             Sentence("leave it out"),
         )

@@ -249,11 +249,18 @@ def policies_in(folder: Path) -> list[Path]:
 
 _TEMPLATE = Path(__file__).parent / "opcheck.yaml"
 _NO_TARGETS = "targets: []\n"
+_NO_SOURCES = "# Without this key,"
+"""Begins the example of them, which ends the file."""
 
 
-def starting_policy(targets: Sequence[TargetSpec] = ()) -> str:
-    """The text of a policy with comments, for these targets."""
+def starting_policy(targets: Sequence[TargetSpec] = (), sources: str = "") -> str:
+    """The text of a policy with comments, for these targets.
+
+    ``sources`` is the text that lists sources, in the place of an example of them.
+    """
     text = _TEMPLATE.read_text("utf-8")
+    if sources:
+        text = text.partition(_NO_SOURCES)[0] + sources
     if not targets:
         return text
     listed = "".join(f'  - "{target}"\n' for target in targets)

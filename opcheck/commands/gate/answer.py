@@ -107,9 +107,11 @@ def gate_report(
 
 
 def init_policy(
-    targets: Sequence[TargetSpec], folder: Path, *, force: bool = False
+    targets: Sequence[TargetSpec], folder: Path, sources: str = "", *, force: bool = False
 ) -> tuple[Path, str]:
-    """Where a project's policy belongs, and the text to put there; ``force``: over another.
+    """Where a project's policy belongs, and the text to put there.
+
+    ``sources`` is the part that lists its sources; ``force``: over a policy that is there.
 
     Raises:
         UsageError: there is one already, or a target that is not known.
@@ -126,4 +128,4 @@ def init_policy(
             Sentence("there is a policy already: {said}", said=what),
             Sentence("change it, or take it away first"),
         )
-    return path, starting_policy(targets)
+    return path, starting_policy(targets, sources)

@@ -30,8 +30,9 @@ def init(folder: Folder = Path(), target: options.Targets = None, force: Force =
     from opcheck.commands.gate import answer
     from opcheck.commands.init import proposal
 
-    path, text = answer.init_policy(tuple(target or ()), folder, force=force)
     found = proposal.found_in(folder)
-    Output(path).write(text + proposal.text_of(found))
+    listed = proposal.text_of(found)
+    path, text = answer.init_policy(tuple(target or ()), folder, listed, force=force)
+    Output(path).write(text)
     lines = [f"{tell('wrote')} {path}", *(f"  {tell(line)}" for line in proposal.told(found))]
     Output(None).write("".join(f"{line}\n" for line in lines))

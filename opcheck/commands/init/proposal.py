@@ -12,10 +12,6 @@ from opcheck.source.finding.find import find
 from opcheck.source.finding.values import Candidate, Found, Lacks
 from opcheck.views.terminal.notation import plural
 
-_HEAD = """
-# What opcheck scan and gate check where this folder is named: models, and scripts that train, with
-# the options of opcheck scan and run by their names. They were found by reading the files.
-"""
 _LACKING = """
 # These cannot be checked as they are: say what they lack, and take the comment sign away.
 """
@@ -39,10 +35,10 @@ def text_of(found: Found) -> str:
     """The part of the policy that lists the sources; "" where nothing was found."""
     if not found.candidates:
         return ""
-    lines = ["sources:" if found.ready else "# sources:"]
+    lines = ["# These were found by reading the files.", "sources:" if found.ready else "# sources:"]
     for one in found.ready:
         lines += [f"  # {_one_line(_why(one))}", f"  {line_of(one)}"]
-    text = "\n".join([_HEAD + lines[0], *lines[1:], ""])
+    text = "\n".join([*lines, ""])
     if found.lacking:
         text += _LACKING
     for one in found.lacking:

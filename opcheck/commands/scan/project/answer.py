@@ -106,7 +106,9 @@ def _scanned(asked: ScanRequest, request: ProjectRequest, output: Progress) -> R
         max_age=request.max_age,
         explained=request.explained,
     )
-    return (planned if request.plan else scan)(whole, silent, output)
+    if request.plan:
+        return planned(whole, silent, output)
+    return scan(whole, silent, output, apart=True)  # this process has more than one to read
 
 
 def _run(

@@ -20,9 +20,10 @@ SHAPE = "SHAPE:DTYPE"
 def counted(found: ProjectReport) -> Sentence:
     """How many sources run everywhere, and how many have no answer."""
     runs = [one.runs for one in found.sources if not one.error]
+    whole = runs.count(True)
     return Sentence(
         "{count_runs} of {count} sources run on every target; {count_open} not checked",
-        count_runs=f"{sum(one is True for one in runs):,}",
+        count_runs=f"{whole:,}",
         count=f"{len(found.sources) + len(found.lacking):,}",
         count_open=f"{len(found.sources) - len(runs) + len(found.lacking):,}",
     )
