@@ -31,6 +31,10 @@ def find(folder: Path) -> Found:
         notes.append(
             Sentence("more than {count} files and folders: not all were read", count=f"{MOST:,}")
         )
+    if listed.odd:
+        several = "{count} files have names that no source can have"
+        one = "{count} file has a name that no source can have"
+        notes.append(Sentence(one if listed.odd == 1 else several, count=f"{listed.odd:,}"))
     python = _read(folder, listed.files, notes)
     found = [
         *_of_code(folder, python),

@@ -1,6 +1,7 @@
 """The files of a project: those of others left out, no link followed, and not without end."""
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -16,6 +17,7 @@ OTHERS = frozenset(
      "__pypackages__", "build", "dist", "third_party", "wandb", "mlruns"}
 )  # fmt: skip
 """Folders of what is installed, built or downloaded; hidden ones are left out as well."""
+_ODD = re.compile(r"[:*?\[\],;\"\\\x00-\x1f]")
 _ENVIRONMENT = "pyvenv.cfg"
 """What a virtual environment has, whatever it is called."""
 
@@ -26,26 +28,30 @@ class Listing(Struct, frozen=True):
     files: tuple[str, ...]
     """From the folder on, with ``/``, sorted."""
     whole: bool
+    odd: int = 0
+    """How many files have names that no source can have: with ``:`` or ``*`` and the like."""
 
 
-def listing(folder: Path) -> Listing:
-    """The regular files of a folder and of those below it."""
+def listing(folder: Path, most: int = MOST) -> Listing:
+    """The regular files of a folder and of those below it, looking at so many entries."""
     found: list[str] = []
-    seen, whole, todo = 0, True, [""]
+    seen, odd, whole, todo = 0, 0, True, [""]
     while todo and whole:
         inside = todo.pop()
-        entries = _entries(folder / inside, MOST - seen + 1)
+        entries = _entries(folder / inside, most - seen + 1)
         seen += len(entries)
-        whole = seen <= MOST
+        whole = seen <= most
         if inside and any(entry.name == _ENVIRONMENT for entry in entries):
             continue
-        for entry in entries[: None if whole else MOST - seen]:
+        for entry in entries[: None if whole else most - seen]:
             path = f"{inside}/{entry.name}" if inside else entry.name
             if _is_folder(entry):
                 todo += [] if _is_others(entry.name) else [path]
-            elif is_text(path) and _is_file(entry):
-                found.append(path)
-    return Listing(tuple(sorted(found)), whole)
+            elif _is_file(entry):
+                plain = is_text(path) and not _ODD.search(path)
+                found += [path] if plain else []
+                odd += not plain
+    return Listing(tuple(sorted(found)), whole, odd)
 
 
 def _entries(folder: Path, most: int) -> list["os.DirEntry[str]"]:

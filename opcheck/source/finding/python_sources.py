@@ -95,13 +95,12 @@ class PythonSources:
             for one in file.classes.values():
                 for name in one.makes | one.names if self._names.is_module(file, one) else ():
                     found = self._names.meant(file, name)
-                    if found is not None and not self._is_derived(found, one):
+                    if found is not None and not self._is_base(found, file, one):
                         yield found[0].path, found[1].name
 
-    def _is_derived(self, found: Meant, one: ClassFacts) -> bool:
-        """Whether a class is the other, or derived from it: it may name itself and its base."""
-        bases = self._names.bases(found[0], found[1]) if isinstance(found[1], ClassFacts) else ()
-        return found[1] is one or any(base is one for _, base in bases)
+    def _is_base(self, found: Meant, file: FileFacts, one: ClassFacts) -> bool:
+        """Whether what a class names is itself, or a base of it: these are no parts."""
+        return any(base is found[1] for _, base in self._names.bases(file, one))
 
     def _handed_on(self) -> Iterator[_Key]:
         """The classes that are arguments of calls: blocks that a model is made of."""
