@@ -50,10 +50,21 @@ def gate_project(
         report = scan_project(request.scan, progress, output)
         policy = policy_of_folder(Path(request.scan.folder), asked.policy)
     baseline = baseline_at(asked.baseline or policy.baseline)
+    return judged_by(report, policy, baseline, before, asked.against)
+
+
+def judged_by(
+    report: ProjectReport,
+    policy: Policy,
+    baseline: Baseline | None = None,
+    before: ProjectReport | None = None,
+    against: str = "",
+) -> ProjectGate:
+    """What a policy says of a project; ``before``, of the file ``against``, is its base."""
     bases = {} if before is None else _bases(before)
-    judged = tuple(_judged(one, policy, baseline, bases, asked.against) for one in report.sources)
-    notes = _new(report, bases, asked.against) if asked.against else ()
-    return ProjectGate(__version__, report, policy.path, asked.against, judged, notes)
+    judged = tuple(_judged(one, policy, baseline, bases, against) for one in report.sources)
+    notes = _new(report, bases, against) if before is not None else ()
+    return ProjectGate(__version__, report, policy.path, against, judged, notes)
 
 
 def _kept(asked: ProjectRequest, policy: Policy) -> ProjectReport:
