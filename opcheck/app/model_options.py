@@ -189,9 +189,7 @@ def refuse_only(source: str, only: Sequence[str] | None) -> None:
     """
     if only:
         raise UsageError(
-            Sentence(
-                "--only is for a folder with several sources, and {text} is one", text=source
-            ),
+            Sentence("--only is for a folder with several sources, and {text} is one", text=source),
             Sentence("leave it out"),
         )
 

@@ -124,11 +124,15 @@ def test_a_policy_to_start_from_is_the_defaults(tmp_path: Path) -> None:
     assert read_policy(path) == Policy(path=str(path), targets=targets)
 
 
+KEYS = ("# m", "# b", "# sources")
+"""How examples of keys begin in it."""
+
+
 def test_what_a_policy_to_start_from_shows_is_understood(tmp_path: Path) -> None:
     """Its examples too: each line behind a comment sign that holds a key."""
     said = starting_policy().replace("waivers: []\n", "waivers:\n")
     shown = [
-        line.removeprefix("# ") if line.startswith(("# m", "# b", "# sources")) else line.replace("#  ", "  ", 1)
+        line.removeprefix("# ") if line.startswith(KEYS) else line.replace("#  ", "  ", 1)
         for line in said.splitlines()
     ]
     policy = read_policy(written(tmp_path, "\n".join(shown) + "\n"))

@@ -1,4 +1,4 @@
-"""Answers on projects made by hand: what runs, what does not, what has no answer or lacks something."""
+"""Answers on projects made by hand: with what runs, what does not, and what has no answer."""
 
 from msgspec.structs import replace
 

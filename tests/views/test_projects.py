@@ -78,7 +78,9 @@ def test_documents_follow_their_schemas_and_are_read_again(sample: str) -> None:
 
 
 def test_text_has_a_line_for_each_source_and_target_and_what_has_none() -> None:
-    assert written("scan.project", "text", PROJECTS["mixed"]) == """\
+    assert (
+        written("scan.project", "text", PROJECTS["mixed"])
+        == """\
 .: 1 of 8 sources run on every target; 6 not checked
   found by reading its files; opcheck init lists them for you to change
 
@@ -111,6 +113,7 @@ Notes · what was left out
 
 opcheck 0.1.0
 """
+    )
 
 
 def test_the_lines_to_add_are_yaml_that_lists_a_source() -> None:
@@ -136,12 +139,15 @@ def test_of_many_targets_the_worst_come_first_and_the_rest_is_counted() -> None:
 
 def test_quiet_text_of_a_gate_is_its_decision() -> None:
     text = written("gate.project", "text", PROJECT_GATES["mixed"], Page(quiet=True))
-    assert text == """\
+    assert (
+        text
+        == """\
 ✘ . fails the gate
   1 pass, 1 fail, 6 cannot be judged
   hidden: 0 waived, 0 in the baseline, 0 unchanged, 0 less sure than the policy
   asks, 0 allowed
 """
+    )
 
 
 def test_a_gate_shows_the_sources_that_fail_in_full() -> None:
@@ -162,7 +168,9 @@ def test_what_cannot_be_judged_does_not_pass() -> None:
         gate = judged_by(replace(found, sources=sources, lacking=lacking), POLICY)
         assert (gate.passed, gate.exit_code) == (False, ExitCode.MODEL)
     assert judged_by(replace(found, sources=found.sources[:1], lacking=()), POLICY).passed
-    text = written("gate.project", "text", judged_by(replace(found, sources=(), lacking=()), POLICY))
+    text = written(
+        "gate.project", "text", judged_by(replace(found, sources=(), lacking=()), POLICY)
+    )
     assert text.startswith("✘ . cannot be judged as a whole\n")
 
 

@@ -12,6 +12,7 @@ from opcheck.source.finding.find import find
 from opcheck.source.finding.values import Candidate, Found, Lacks
 from opcheck.views.terminal.notation import plural
 
+_FOUND = "# These were found by reading the files."
 _LACKING = """
 # These cannot be checked as they are: say what they lack, and take the comment sign away.
 """
@@ -35,7 +36,10 @@ def text_of(found: Found) -> str:
     """The part of the policy that lists the sources; "" where nothing was found."""
     if not found.candidates:
         return ""
-    lines = ["# These were found by reading the files.", "sources:" if found.ready else "# sources:"]
+    lines = [
+        "# These were found by reading the files.",
+        "sources:" if found.ready else "# sources:",
+    ]
     for one in found.ready:
         lines += [f"  # {_one_line(_why(one))}", f"  {line_of(one)}"]
     text = "\n".join([*lines, ""])

@@ -195,6 +195,33 @@ from torch import nn
 def evil() -> nn.Module:
     return nn.Linear(2, 2)
 """
+HUB = """
+dependencies = ['torch']
+
+
+def entry(pretrained=True):
+    return make()
+"""
+KERNEL = """
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, a):
+        super().__init__()
+        self.a = nn.Linear(a, a)
+
+    def forward(self, x, y):
+        return self.a(x)
+
+
+def get_inputs():
+    return []
+
+
+def get_init_inputs():
+    return [2]
+"""
 NOTEBOOK = {
     "nbformat": 4,
     "metadata": {"kernelspec": {"language": "python"}},
@@ -218,11 +245,8 @@ def written(folder: Path) -> Path:
         "wrong.py": "def (:\n",
         "null.py": "x = '\0'\n",
         "deep.py": f"x = {'(' * 5000}{')' * 5000}\n",
-        "hubconf.py": "dependencies = ['torch']\n\n\ndef entry(pretrained=True):\n    return make()\n",
-        "kernel.py": "from torch import nn\n\n\nclass Model(nn.Module):\n    def __init__(self, a):\n"
-        "        super().__init__()\n        self.a = nn.Linear(a, a)\n\n"
-        "    def forward(self, x, y):\n        return self.a(x)\n\n\ndef get_inputs():\n"
-        "    return []\n\n\ndef get_init_inputs():\n    return [2]\n",
+        "hubconf.py": HUB,
+        "kernel.py": KERNEL,
         "configs/retina.py": "_base_ = ['_base_/x.py']\nmodel = dict(type='Retina')\n",
         "configs/_base_/x.py": "model = dict(type='Base')\n",
         "lazy.py": "from detectron2.config import LazyCall as L\nmodel = L(Net)(width=3)\n",

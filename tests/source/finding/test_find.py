@@ -9,15 +9,15 @@ from opcheck.source.finding.folders import listing
 from opcheck.source.finding.values import Kind, Lacks
 from tests.source.finding.projects import written
 
-F, C, O, S = Kind.FACTORY, Kind.CLASS, Kind.CONFIG, Kind.SCRIPT
+F, C, CONFIG, S = Kind.FACTORY, Kind.CLASS, Kind.CONFIG, Kind.SCRIPT
 INPUTS, ARGUMENTS, READY = Lacks.INPUTS, Lacks.ARGUMENTS, Lacks.NOTHING
 EXPECTED = {
-    "bert": (O, READY, (), ()),
-    "configs/retina.py:model": (O, READY, (), ()),
+    "bert": (CONFIG, READY, (), ()),
+    "configs/retina.py:model": (CONFIG, READY, (), ()),
     "hostile.py:evil": (F, READY, (), ()),
     "hubconf.py:entry": (F, READY, (), ()),
     "kernel.py:Model": (C, READY, (), ()),
-    "lazy.py:model": (O, READY, (), ()),
+    "lazy.py:model": (CONFIG, READY, (), ()),
     "models/factories.py:GPT": (C, ARGUMENTS, ("config",), ()),
     "models/factories.py:block": (F, READY, (), ()),
     "models/factories.py:with_inputs": (F, READY, (), ()),
