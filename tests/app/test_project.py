@@ -69,7 +69,7 @@ def test_init_lists_what_is_found_with_reasons(capsys: pytest.CaptureFixture[str
     text = Path("opcheck.yaml").read_text()
     assert text.endswith("""# These were found by reading the files.
 sources:
-  # a function that returns nn.Sequential; inputs: its first layer tells what it takes
+  # a function that returns nn.Sequential
   - "net.py:good"
   # a function that returns Turned; inputs: it returns them with the model
   - "net.py:turned"
@@ -206,6 +206,7 @@ train.py
 Not checked · no answer on these sources
   net.py:broken: broken() of net.py raised RuntimeError: no such weights (at
   net.py:24)
+    the same code must build the model in plain Python
 
 opcheck 0.1.0
 """
