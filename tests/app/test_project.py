@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.commands.scan.project.document import project_document
 from opcheck.errors import ExitCode
 from opcheck.settings.policy_file import read_policy
 from opcheck.views.document.parts import as_text
+from opcheck.views.project.document import project_document
 from tests.app.stand_in import run
 from tests.source.finding.projects import written
 from tests.views.projects import PROJECTS

@@ -4,14 +4,13 @@ from msgspec.structs import replace
 
 from opcheck.commands.gate.project.answer import judged_by
 from opcheck.commands.gate.project.values import ProjectGate
-from opcheck.commands.scan.project.values import ProjectReport, SourceResult
 from opcheck.errors import ExitCode
 from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.model.policy import Policy
+from opcheck.model.project import Candidate, Kind, Lacks, ProjectReport, SourceResult
 from opcheck.model.report import Report
 from opcheck.model.trace import run_ended
 from opcheck.model.verdict import Verdict
-from opcheck.source.finding.values import Candidate, Kind, Lacks
 from tests.commands.gate.made import finding, report
 
 LACKING = (

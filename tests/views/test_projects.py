@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from referencing import Registry, Resource
 
 from opcheck.commands.gate.project.answer import judged_by
-from opcheck.commands.scan.project.document import project_from_json
-from opcheck.commands.scan.project.sentences import line_of
 from opcheck.commands.scan.project.views.csv import COLUMNS
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.policy import Policy
 from opcheck.views.formats import Page, command_formats, command_view
 from opcheck.views.markdown_text import LIMIT, size
+from opcheck.views.project.document import project_from_json
+from opcheck.views.project.sentences import line_of
 from tests.commands.gate.made import finding, report
 from tests.views.projects import (
     CODES,

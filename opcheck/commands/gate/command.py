@@ -15,8 +15,8 @@ from opcheck.app.target_names import meant
 from opcheck.commands.gate.judging.accepted import baseline_text
 from opcheck.commands.gate.project.values import FORMATS, ProjectGateRequest
 from opcheck.commands.gate.values import GateRequest, PartialGateError
-from opcheck.commands.scan.project.values import ProjectRequest
 from opcheck.errors import ExitCode
+from opcheck.model.project import ProjectRequest
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.sandbox import command_line
@@ -137,8 +137,8 @@ def gate(
 ) -> None:
     from opcheck.commands.gate import answer
     from opcheck.commands.gate.files import policy_at
-    from opcheck.commands.scan.project.document import is_document
     from opcheck.commands.scan.project.sources import is_project
+    from opcheck.views.project.document import is_document
 
     detail = Detail(verbose, quiet, explain, top, show_waived)
     if is_project(source) or is_document(source):
@@ -202,8 +202,8 @@ def gate_folder(
         Exit: always, with what the gate comes to.
     """
     from opcheck.commands.gate.project.answer import gate_project
-    from opcheck.commands.scan.project.document import project_document
     from opcheck.views.document.parts import as_text
+    from opcheck.views.project.document import project_document
 
     kept = None if report is None else Output(report)
     command_line.current().disarm()

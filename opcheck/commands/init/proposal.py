@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from opcheck.commands.scan.project.sentences import lacks, line_of
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
+from opcheck.model.project import Candidate, Found, Lacks
 from opcheck.model.text import printable
 from opcheck.source.finding.find import find
-from opcheck.source.finding.values import Candidate, Found, Lacks
+from opcheck.views.project.sentences import lacks, line_of
 from opcheck.views.terminal.notation import plural
 
 _FOUND = "# These were found by reading the files."

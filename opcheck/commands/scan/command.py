@@ -10,8 +10,8 @@ from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
-from opcheck.commands.scan.project.values import FORMATS, ProjectRequest
 from opcheck.errors import ExitCode
+from opcheck.model.project import FORMATS, ProjectRequest
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 from opcheck.sandbox import command_line

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from opcheck.files import read_bytes
 from opcheck.lang.sentence import Sentence
+from opcheck.model.project import Candidate, Found
 from opcheck.source.finding import other_sources
 from opcheck.source.finding.facts import FileFacts, UnreadableError, facts_of
 from opcheck.source.finding.folders import MOST, listing
 from opcheck.source.finding.python_sources import PythonSources
-from opcheck.source.finding.values import Candidate, Found
 from opcheck.source.notebook import SUFFIX as NOTEBOOK
 
 LARGEST = 1 << 20

@@ -7,10 +7,10 @@ from pathlib import Path
 from opcheck.errors import OpcheckError, SourceError
 from opcheck.files import read_bytes
 from opcheck.lang.sentence import Sentence
+from opcheck.model.project import Candidate, Kind, Lacks
 from opcheck.source import notebook
 from opcheck.source.finding.facts import FileFacts, UnreadableError, facts_of
 from opcheck.source.finding.folders import beside, is_test
-from opcheck.source.finding.values import Candidate, Kind, Lacks
 from opcheck.source.load import select
 from opcheck.source.model_configs import MODEL, is_settings
 from opcheck.source.model_folder import CONFIG, INDEX

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence
+from opcheck.model.project import Candidate, Kind, Lacks
 from opcheck.source.finding.facts import ClassFacts, FileFacts, FunctionFacts
 from opcheck.source.finding.folders import is_test
 from opcheck.source.finding.names import Meant, Names
-from opcheck.source.finding.values import Candidate, Kind, Lacks
 from opcheck.source.finding.written import calls_in, inputs_of
 
 _CALLED = re.compile(r"(?i)(^|_)(model|net|network)($|_|\d)")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.model.project import Kind, Lacks
 from opcheck.source.finding.find import find
 from opcheck.source.finding.folders import listing
-from opcheck.source.finding.values import Kind, Lacks
 from tests.source.finding.projects import written
 
 F, C, CONFIG, S = Kind.FACTORY, Kind.CLASS, Kind.CONFIG, Kind.SCRIPT

@@ -15,15 +15,15 @@ from opcheck.commands.gate.files import (
 from opcheck.commands.gate.judging.judge import judge
 from opcheck.commands.gate.project.values import ProjectGate, ProjectGateRequest, SourceGate
 from opcheck.commands.scan.project.answer import scan_project
-from opcheck.commands.scan.project.document import project_at
 from opcheck.commands.scan.project.sources import policy_of_folder
-from opcheck.commands.scan.project.values import ProjectReport, ProjectRequest, SourceResult
 from opcheck.errors import TraceError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.policy import Baseline, Policy
+from opcheck.model.project import ProjectReport, ProjectRequest, SourceResult
 from opcheck.model.report import Report
 from opcheck.pipeline.database import Progress, silent
 from opcheck.version import __version__
+from opcheck.views.project.document import project_at
 
 
 def gate_project(

@@ -3,11 +3,10 @@
 from msgspec import Struct
 
 from opcheck.commands.gate.values import GateRequest, GateResult
-from opcheck.commands.scan.project.values import ProjectReport, ProjectRequest
 from opcheck.errors import ExitCode
 from opcheck.lang.sentence import NOTHING, Sentence
+from opcheck.model.project import Candidate, ProjectReport, ProjectRequest
 from opcheck.model.shown import Shown
-from opcheck.source.finding.values import Candidate
 
 SCHEMA = "opcheck.project-gate/1"
 FORMATS = "gate.project"

@@ -10,15 +10,11 @@ from opcheck.commands.plan.answer import plan as planned
 from opcheck.commands.run import answer as script_run
 from opcheck.commands.scan.answer import scan
 from opcheck.commands.scan.project.sources import policy_of_folder, project_of
-from opcheck.commands.scan.project.values import (
-    Project,
-    ProjectReport,
-    ProjectRequest,
-    SourceResult,
-)
+from opcheck.commands.scan.project.values import Project
 from opcheck.errors import DatabaseError, OpcheckError, TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.project import ProjectReport, ProjectRequest, SourceResult
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.script import PartialRunError, ScriptRequest

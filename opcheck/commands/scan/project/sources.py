@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from opcheck.commands.fleet.manifest.read import entries_of
 from opcheck.commands.fleet.manifest.rows import Row, row_of
 from opcheck.commands.fleet.values import Entry
-from opcheck.commands.scan.project.values import Project, ProjectRequest
+from opcheck.commands.scan.project.values import Project
 from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.policy import Policy
+from opcheck.model.project import Candidate, ProjectRequest
 from opcheck.settings.policy_file import FILE, find_policy, policies_in, read_policy
 from opcheck.source.finding.find import find
-from opcheck.source.finding.values import Candidate
 from opcheck.source.load import kinds
 
 _NAMES = 5

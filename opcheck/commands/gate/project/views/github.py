@@ -3,10 +3,10 @@
 from opcheck.commands.gate.project import sentences
 from opcheck.commands.gate.project.values import ProjectGate
 from opcheck.commands.gate.views import github
-from opcheck.commands.scan.project.sentences import unanswered
 from opcheck.lang.speech import tell, wording
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import command
+from opcheck.views.project.sentences import unanswered
 
 
 def render(found: ProjectGate, page: Page = PLAIN) -> str:

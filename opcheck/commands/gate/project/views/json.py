@@ -2,9 +2,9 @@
 
 from opcheck.commands.gate.project.values import SCHEMA, ProjectGate, SourceGate
 from opcheck.commands.gate.views.json import gate_document
-from opcheck.commands.scan.project.document import error_value, lacking_value
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.document import error_value, lacking_value
 
 
 def render(found: ProjectGate, page: Page = PLAIN) -> str:

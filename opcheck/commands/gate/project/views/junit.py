@@ -2,8 +2,8 @@
 
 from opcheck.commands.gate.project.values import ProjectGate
 from opcheck.commands.gate.views import junit
-from opcheck.commands.scan.project.rest import inner, without_answer
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.rest import inner, without_answer
 from opcheck.views.report.junit import document
 
 

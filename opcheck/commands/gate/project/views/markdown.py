@@ -6,11 +6,11 @@ from opcheck.commands.gate import sentences as of_gate
 from opcheck.commands.gate.project import sentences
 from opcheck.commands.gate.project.values import ProjectGate, SourceGate
 from opcheck.commands.gate.views.markdown import failing, marked
-from opcheck.commands.scan.project.rest import SIGNS, unchecked
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell, wording
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.markdown_text import LIMIT, cell, code, fitting, prose, size
+from opcheck.views.project.rest import SIGNS, unchecked
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT
 

@@ -2,8 +2,8 @@
 
 from opcheck.commands.gate.project.values import ProjectGate
 from opcheck.commands.gate.views import sarif
-from opcheck.commands.scan.project.document import merged_logs
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.document import merged_logs
 
 
 def render(found: ProjectGate, page: Page = PLAIN) -> str:

@@ -5,10 +5,10 @@ from opcheck.commands.gate.project import sentences
 from opcheck.commands.gate.project.values import ProjectGate, SourceGate
 from opcheck.commands.gate.values import GateResult
 from opcheck.commands.gate.views import text as gate_text
-from opcheck.commands.scan.project.rest import TARGETS, write_rest
 from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.lang.speech import wording
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.rest import TARGETS, write_rest
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, split, split_translated
 from opcheck.views.terminal.head import mark

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.scan.project.rest import first_in_the_way
-from opcheck.commands.scan.project.sentences import unanswered
-from opcheck.commands.scan.project.values import ProjectReport, worst
 from opcheck.lang.speech import Language, speaking
+from opcheck.model.project import ProjectReport, worst
 from opcheck.model.report import TargetReport
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import as_csv
 from opcheck.views.order import arranged
+from opcheck.views.project.rest import first_in_the_way
+from opcheck.views.project.sentences import unanswered
 
 COLUMNS = (
     *("source", "target", "verdict", "runs", "support_rate", "operator", "reason", "why"),

@@ -1,9 +1,9 @@
 """``opcheck.project/1``: every source with its whole report."""
 
-from opcheck.commands.scan.project.document import project_document
-from opcheck.commands.scan.project.values import ProjectReport
+from opcheck.model.project import ProjectReport
 from opcheck.views.document.parts import as_text
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.document import project_document
 
 
 def render(found: ProjectReport, page: Page = PLAIN) -> str:

@@ -1,8 +1,8 @@
 """A project's answer as JUnit's test suites: one for each source on each target."""
 
-from opcheck.commands.scan.project.rest import inner, without_answer
-from opcheck.commands.scan.project.values import ProjectReport
+from opcheck.model.project import ProjectReport
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.rest import inner, without_answer
 from opcheck.views.report import junit
 
 

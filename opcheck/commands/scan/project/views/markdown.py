@@ -1,13 +1,13 @@
 """A project's answer as Markdown: a table of sources and targets, cut where it becomes too long."""
 
-from opcheck.commands.scan.project import sentences
-from opcheck.commands.scan.project.rest import SIGNS, first_in_the_way, unchecked
-from opcheck.commands.scan.project.values import ProjectReport, worst
 from opcheck.lang.speech import tell
+from opcheck.model.project import ProjectReport, worst
 from opcheck.model.report import TargetReport
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.markdown_text import LIMIT, cell, code, colon, fitting, prose, size
 from opcheck.views.order import arranged
+from opcheck.views.project import sentences
+from opcheck.views.project.rest import SIGNS, first_in_the_way, unchecked
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT
 

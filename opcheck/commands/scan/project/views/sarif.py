@@ -1,8 +1,8 @@
 """A project's answer as one log of SARIF 2.1.0 with a run for each source."""
 
-from opcheck.commands.scan.project.document import merged_logs
-from opcheck.commands.scan.project.values import ProjectReport
+from opcheck.model.project import ProjectReport
 from opcheck.views.formats import PLAIN, Page
+from opcheck.views.project.document import merged_logs
 from opcheck.views.report import sarif
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.scan.project import sentences
-from opcheck.commands.scan.project.rest import TARGETS, write_rest
-from opcheck.commands.scan.project.values import ProjectReport, SourceResult, worst
 from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.lang.speech import tell
+from opcheck.model.project import ProjectReport, SourceResult, worst
 from opcheck.model.report import Report, TargetReport
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.order import arranged
+from opcheck.views.project import sentences
+from opcheck.views.project.rest import TARGETS, write_rest
 from opcheck.views.report import text as report_text
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, split

@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from opcheck.commands.scan.project.values import SCHEMA, ProjectReport, SourceResult
 from opcheck.files import MOST_REPORT_BYTES, open_regular, read_bytes
 from opcheck.lang.sentence import Sentence
+from opcheck.model.project import SCHEMA, Candidate, Kind, Lacks, ProjectReport, SourceResult
 from opcheck.model.report import SCHEMA as REPORT
-from opcheck.source.finding.values import Candidate, Kind, Lacks
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.document.reading import Node, of_schema, opened
 from opcheck.views.document.report import read_report, report_document

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from opcheck.commands.scan.project.values import ProjectReport, SourceResult
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
-from opcheck.source.finding.values import Candidate, Lacks
+from opcheck.model.project import Candidate, Lacks, ProjectReport, SourceResult
 
 NOT_CHECKED = ("Not checked", "no answer on these sources")
 LACKING = ("Found", "and not to be checked as they are")

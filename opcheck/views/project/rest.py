@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from opcheck.commands.scan.project import sentences
-from opcheck.commands.scan.project.values import ProjectReport
 from opcheck.lang.speech import tell
+from opcheck.model.project import Candidate, ProjectReport
 from opcheck.model.report import Finding, TargetReport
-from opcheck.source.finding.values import Candidate
 from opcheck.views.markdown_text import LIMIT, code, colon, fitting, prose
+from opcheck.views.project import sentences
 from opcheck.views.report import junit
 from opcheck.views.report.junit import Case
 from opcheck.views.terminal import words as common
