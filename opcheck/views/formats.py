@@ -101,7 +101,7 @@ def command_view(command: str, name: str) -> View:
             Sentence(
                 "the format {format} is for reports; opcheck {command} cannot write it",
                 format=repr(name),
-                command=command,
+                command=command.partition(".")[0],
             ),
             hint,
         )
@@ -119,6 +119,7 @@ def _check(name: str) -> None:
 
 
 def _package(command: str) -> str:
+    """The package of a command's formats; ``scan.project`` is an answer of another kind."""
     return f"opcheck.commands.{command}.views"
 
 

@@ -206,18 +206,19 @@ def from_json(text: str, name: str = "report") -> Report:
 
     ``name`` says in messages which document it was.
     """
-    return _read_report(opened(text, name, SCHEMA, HINT))
+    return read_report(opened(text, name, SCHEMA, HINT))
 
 
 def report_in(text: str, name: str = "report") -> Report:
     """The report that ``text`` is, or has in it, as what ``opcheck run`` writes does."""
     root = parsed(text, name, HINT)
     if root.has("schema") and root.text("schema") == RUN:
-        return _read_report(of_schema(root.at("report"), SCHEMA))
-    return _read_report(of_schema(root, SCHEMA))
+        return read_report(of_schema(root.at("report"), SCHEMA))
+    return read_report(of_schema(root, SCHEMA))
 
 
-def _read_report(root: Node) -> Report:
+def read_report(root: Node) -> Report:
+    """The report that an object is."""
     return Report(
         opcheck_version=root.text("opcheck_version"),
         torch_version=root.text("torch_version"),

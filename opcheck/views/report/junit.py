@@ -69,13 +69,30 @@ def suite(
     err: str,
 ) -> str:
     """The suite of a target."""
+    name = target.target or "target"
+    return _suite(name, _day(target.database_date), number, cases, facts, (out, err))
+
+
+def plain_suite(name: str, cases: Sequence[Case]) -> str:
+    """A suite that is of no target."""
+    return _suite(name, _day(""), 0, cases, (), ("", ""))
+
+
+def _suite(
+    name: str,
+    day: date,
+    number: int,
+    cases: Sequence[Case],
+    facts: Sequence[tuple[str, str]],
+    streams: tuple[str, str],
+) -> str:
     counts = Counter(case.element for case in cases)
     start = _tag(
         "testsuite",
-        name=target.target or "target",
+        name=name,
         package="opcheck",
         id=number,
-        timestamp=f"{_day(target.database_date)}T00:00:00",
+        timestamp=f"{day}T00:00:00",
         hostname="localhost",
         tests=len(cases),
         failures=counts["failure"],
@@ -88,9 +105,9 @@ def suite(
         "    <properties>",
         *(f"      <{_tag('property', name=key, value=value)}/>" for key, value in facts),
         "    </properties>",
-        *(_written(target, case) for case in cases),
-        f"    <system-out>{_text(out)}</system-out>",
-        f"    <system-err>{_text(err)}</system-err>",
+        *(_written(name, case) for case in cases),
+        f"    <system-out>{_text(streams[0])}</system-out>",
+        f"    <system-err>{_text(streams[1])}</system-err>",
         "  </testsuite>",
     ])  # fmt: skip
 
@@ -112,8 +129,8 @@ def _case(target: TargetReport, finding: Finding) -> Case:
     return Case(name, element, told, kind, (told, *details(finding)))
 
 
-def _written(target: TargetReport, case: Case) -> str:
-    start = _tag("testcase", name=case.name, classname=target.target or "target", time=0)
+def _written(suite_name: str, case: Case) -> str:
+    start = _tag("testcase", name=case.name, classname=suite_name, time=0)
     if not case.element:
         return f"    <{start}/>"
     kind = {} if case.element == "skipped" else {"type": case.kind}
