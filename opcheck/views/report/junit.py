@@ -36,6 +36,7 @@ def render(report: Report, page: Page = PLAIN) -> str:
             facts=facts(report, target),
             out=_advisory_lines(target),
             err=_unseen(report),
+            started=page.started,
         )
         for number, target in enumerate(report.targets)
     )
@@ -67,15 +68,16 @@ def suite(
     facts: Sequence[tuple[str, str]],
     out: str,
     err: str,
+    started: str,
 ) -> str:
-    """The suite of a target."""
+    """The suite of a target; ``started``: when the command began, "" where none did."""
     counts = Counter(case.element for case in cases)
     start = _tag(
         "testsuite",
         name=target.target or "target",
         package="opcheck",
         id=number,
-        timestamp=f"{_day(target.database_date)}T00:00:00",
+        timestamp=started or f"{_day(target.database_date)}T00:00:00",
         hostname="localhost",
         tests=len(cases),
         failures=counts["failure"],
