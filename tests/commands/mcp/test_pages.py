@@ -1,10 +1,12 @@
-"""Long answers in parts."""
+"""Long answers in parts, and what is refused before anything runs."""
 
+import anyio
 import pytest
 
 from opcheck.commands.mcp.pages import Pages
-from opcheck.commands.mcp.values import Answer
+from opcheck.commands.mcp.values import Answer, ServerSettings
 from opcheck.errors import UsageError
+from tests.app.stand_in import StandIn, run
 
 LINES = "".join(f"line {number}\n" for number in range(400))
 
@@ -41,3 +43,30 @@ def test_the_oldest_answers_are_forgotten() -> None:
     for number in range(20):
         pages.keep(number, Answer(str(number)))
     assert [pages.kept(number) is None for number in range(20)] == [True] * 4 + [False] * 16
+
+
+@pytest.mark.parametrize("number", ["999", "many", "9" * 40])
+def test_a_number_of_characters_is_checked(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["mcp", "--characters", number], StandIn()) == 2
+    assert "not a number from 1,000 on: " in capsys.readouterr().err
+
+
+def test_a_graph_needs_a_folder() -> None:
+    pytest.importorskip("mcp", reason="the extra opcheck[mcp] is not installed")
+    from opcheck.commands.mcp.server import Tools
+
+    tools = Tools(ServerSettings())
+    found = anyio.run(lambda: tools.fix("model.pt2", "ascend-910b", way="graph"))
+    assert found.is_error
+    assert [getattr(block, "text", "") for block in found.content] == [
+        "a .pt2 file cannot be given as text\n  name a folder to write it to"
+    ]
+
+
+def test_what_the_command_line_said_is_in_every_call() -> None:
+    shared = ServerSettings(("a", "b"), trust=True, timeout=5.0, memory=2.0)
+    assert shared.common() == ["--db=a", "--db=b"]
+    assert shared.of_model() == [
+        "--db=a", "--db=b", "--timeout=5.0", "--memory=2.0", "--trust",
+    ]  # fmt: skip
+    assert ServerSettings().of_model() == []
