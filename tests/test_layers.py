@@ -18,7 +18,7 @@ LONGEST = 400
 
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"lang"}),
-    frozenset({"closures", "errors", "files", "python_state", "registry", "version"}),
+    frozenset({"closures", "errors", "files", "python_state", "registry", "site", "version"}),
     frozenset({"model"}),
     frozenset({"db", "kernel_code"}),
     frozenset({"source", "trace", "lint"}),

@@ -16,6 +16,7 @@ from opcheck.model.report import (
     Partition,
     Place,
     Reason,
+    Segment,
     Summary,
     TargetReport,
 )
@@ -106,6 +107,7 @@ def resolve(
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
         partitions=partitions,
+        segments=_segments(trace, calls),
     )  # fmt: skip
 
 
@@ -233,6 +235,16 @@ def _partitions(trace: Trace, calls: list[ResolvedCall]) -> tuple[Partition, ...
         return ()
     runs = ((left, list(uses)) for left, uses in groupby(trace.sequence, leaves.__getitem__))
     return tuple(Partition(left, len(uses), trace.uses[uses[0]].module) for left, uses in runs)
+
+
+def _segments(trace: Trace, calls: list[ResolvedCall]) -> tuple[Segment, ...]:
+    """The calls in their order, cut where one breaks, is not known, or falls back."""
+    verdicts = [call.resolution.verdict for call in calls[: len(trace.uses)]]
+    if not {Verdict.UNSUPPORTED, Verdict.UNKNOWN}.intersection(verdicts):
+        return ()
+    off = [None if verdict.on_device else verdict for verdict in verdicts]
+    runs = ((verdict, list(uses)) for verdict, uses in groupby(trace.sequence, off.__getitem__))
+    return tuple(Segment(verdict, len(uses), trace.uses[uses[0]].module) for verdict, uses in runs)
 
 
 def _islands(trace: Trace, partitions: tuple[Partition, ...]) -> int:

@@ -37,6 +37,8 @@ class Page(Struct, frozen=True):
     top: int | None = None
     """How many findings to show, those that cost most; None: as many as there is room for."""
 
+    started: str = ""
+    """When the command began, as ``2026-11-29T08:30:00`` in UTC; "" where no command did."""
     locate: Callable[[str, int], str] | None = None
     """Gives the address of a line of code, "" where it has none; None: no hyperlink may be
     written."""

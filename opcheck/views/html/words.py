@@ -24,7 +24,14 @@ PICTURE_IS = (
     "colour of the worst in them. Choose one to go into it, and to see its findings alone."
 )
 DEPTH = "Along the run"
-DEPTH_IS = "From the first call to the last: partitions on the device, and the calls that leave it."
+DEPTH_IS = "From the first call to the last, as wide as a part of the run has calls."
+RUN_LEGEND = {
+    Verdict.NATIVE: "stays on the device",
+    Verdict.FALLBACK: "falls back to the host",
+    Verdict.UNKNOWN: "nobody knows",
+    Verdict.UNSUPPORTED: "does not run",
+}
+"""What the colours along the run mean."""
 HEAT = "Targets and kinds of operators"
 HEAT_IS = (
     "How many operators of a kind need a look, or all of them where none does; in the colour of "

@@ -77,14 +77,14 @@ def inner(text: str) -> list[str]:
     return text.splitlines()[2:-1]
 
 
-def without_answer(found: ProjectReport) -> Iterator[str]:
+def without_answer(found: ProjectReport, started: str) -> Iterator[str]:
     """The suite of the sources without a whole answer; none where there are none."""
     cases = [
         Case(name, "error", tell(error), "not-checked", (tell(error), tell(hint)))
         for name, error, hint in sentences.unanswered(found)
     ]
     if cases:
-        yield junit.plain_suite("opcheck", cases)
+        yield junit.plain_suite("opcheck", cases, started)
 
 
 def first_in_the_way(target: TargetReport) -> Finding | None:

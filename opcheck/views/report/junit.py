@@ -36,6 +36,7 @@ def render(report: Report, page: Page = PLAIN) -> str:
             facts=facts(report, target),
             out=_advisory_lines(target),
             err=_unseen(report),
+            started=page.started,
         )
         for number, target in enumerate(report.targets)
     )
@@ -67,20 +68,26 @@ def suite(
     facts: Sequence[tuple[str, str]],
     out: str,
     err: str,
+    started: str,
 ) -> str:
-    """The suite of a target."""
+    """The suite of a target; ``started``: when the command began, "" where none did."""
     name = target.target or "target"
-    return _suite(name, _day(target.database_date), number, cases, facts, (out, err))
+    when = started or _midnight(target.database_date)
+    return _suite(name, when, number, cases, facts, (out, err))
 
 
-def plain_suite(name: str, cases: Sequence[Case]) -> str:
+def plain_suite(name: str, cases: Sequence[Case], started: str = "") -> str:
     """A suite that is of no target."""
-    return _suite(name, _day(""), 0, cases, (), ("", ""))
+    return _suite(name, started or _midnight(""), 0, cases, (), ("", ""))
+
+
+def _midnight(day: str) -> str:
+    return f"{_day(day)}T00:00:00"
 
 
 def _suite(
     name: str,
-    day: date,
+    started: str,
     number: int,
     cases: Sequence[Case],
     facts: Sequence[tuple[str, str]],
@@ -92,7 +99,7 @@ def _suite(
         name=name,
         package="opcheck",
         id=number,
-        timestamp=f"{day}T00:00:00",
+        timestamp=started,
         hostname="localhost",
         tests=len(cases),
         failures=counts["failure"],

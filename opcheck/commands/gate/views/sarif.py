@@ -8,6 +8,7 @@ from opcheck.commands.gate.values import Breach, GateResult, Judged, Limit, Stan
 from opcheck.errors import ExitCode
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import TargetReport
+from opcheck.site import GATE
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import model_file
@@ -84,7 +85,11 @@ def _limit_rule(breach: Breach) -> Json:
         "name": "".join(word.capitalize() for word in f"limit-{breach.limit}".split("-")),
         "shortDescription": {"text": text},
         "fullDescription": {"text": text},
-        "help": {"text": f"{text} The project's policy sets {breach.limit}."},
+        "help": {
+            "text": f"{text} The project's policy sets {breach.limit}.",
+            "markdown": f"{text} The project's policy sets `{breach.limit}`.",
+        },
+        "helpUri": GATE,
         "defaultConfiguration": {"level": "error"},
         "properties": {"tags": ["compatibility", "limit"], "problem.severity": "error"},
     }

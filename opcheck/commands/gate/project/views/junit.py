@@ -11,4 +11,4 @@ def render(found: ProjectGate, page: Page = PLAIN) -> str:
     """The suites of every source, then one of those that cannot be judged: each is an error."""
     answers = [junit.render(one.result, page) for one in found.sources if one.result is not None]
     suites = [line for text in answers for line in inner(text)]
-    return document([*suites, *without_answer(found.report)])
+    return document([*suites, *without_answer(found.report, page.started)])

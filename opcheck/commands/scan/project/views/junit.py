@@ -12,4 +12,4 @@ def render(found: ProjectReport, page: Page = PLAIN) -> str:
     for one in found.sources:
         if one.report is not None:
             suites += inner(junit.render(one.report, page))
-    return junit.document([*suites, *without_answer(found)])
+    return junit.document([*suites, *without_answer(found, page.started)])
