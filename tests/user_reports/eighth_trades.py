@@ -65,7 +65,8 @@ def _coarsened(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _scored(x: Tensor, w: Tensor, one: Tensor) -> Tensor:
-    return torch._scaled_mm(x, w.t(), one, one, out_dtype=COARSE)
+    found: Tensor = torch._scaled_mm(x, w.t(), one, one, out_dtype=COARSE)
+    return found
 
 
 def _reverberated(sound: Tensor, room: Tensor) -> Tensor:
@@ -86,7 +87,8 @@ class Tagger(nn.Module):
         self.named = nn.Linear(8, 3)
 
     def forward(self, words: Tensor) -> Tensor:
-        return self.named(self.read(words)[0]).argmax(-1)
+        found: Tensor = self.named(self.read(words)[0])
+        return found.argmax(-1)
 
 
 AUTOCAST = ("aten::linear", "aten::_to_copy", "aten::addmm", "aten::mm")
