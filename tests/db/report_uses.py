@@ -41,6 +41,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a copy of bytes": (
         node("aten::copy_", self=dense(4, dtype="uint8"), src=dense(4, dtype="int64")), set(),
     ),
+    "values put by places of int32": (
+        node("aten::index_put_", self=dense(4), indices=(dense(2, dtype="int32"),)),
+        {"xpu-index-put-int32"},
+    ),
+    "values put by places of int64": (
+        node("aten::index_put_", self=dense(4), indices=(dense(2, dtype="int64"),)), set(),
+    ),
     "a product of no rows in float8": (
         node("aten::_scaled_mm", self=dense(0, 16, dtype="float8_e4m3fn"), mat2=PACKED),
         {"cuda-scaled-mm-empty"},

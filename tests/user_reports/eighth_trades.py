@@ -70,7 +70,8 @@ def _scored(x: Tensor, w: Tensor, one: Tensor) -> Tensor:
 
 
 def _reverberated(sound: Tensor, room: Tensor) -> Tensor:
-    return torch.fft.irfft(torch.fft.rfft(sound) * torch.fft.rfft(room))
+    found: Tensor = torch.fft.irfft(torch.fft.rfft(sound) * torch.fft.rfft(room))
+    return found
 
 
 def _likely(counts: Tensor, rate: Tensor) -> Tensor:
