@@ -19,6 +19,7 @@ from torch import Tensor
 
 from opcheck.trace.torch_internals.autocast_casts import UPSTREAM, Casts, Policy
 from opcheck.trace.torch_internals.dispatcher import at_key, overload_named
+from opcheck.trace.torch_internals.modes import cast_to
 
 _KEYS: Any = torch._C.DispatchKey
 _KEY = "AutocastPrivateUse1"
@@ -140,7 +141,7 @@ def _kernel(func: Any, policy: Policy, casts: Casts) -> Kernel | None:
         return None
     match policy:
         case Policy.LOWER_PRECISION:
-            return lambda *args, **kwargs: _call(func, casts, casts.region(), args, kwargs)
+            return lambda *args, **kwargs: _lowered(func, casts, args, kwargs)
         case Policy.FP32:
             return lambda *args, **kwargs: _call(func, casts, torch.float32, args, kwargs)
         case Policy.PROMOTE:
@@ -153,6 +154,12 @@ def _kernel(func: Any, policy: Policy, casts: Casts) -> Kernel | None:
             return _banned(func)
         case _:
             assert_never(policy)
+
+
+def _lowered(func: Any, casts: Casts, args: Any, kwargs: Any) -> Any:
+    to = casts.region()
+    with cast_to(to):
+        return _call(func, casts, to, args, kwargs)
 
 
 def _call(func: Any, casts: Casts, to: torch.dtype, args: Any, kwargs: Any) -> Any:
