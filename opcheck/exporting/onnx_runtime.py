@@ -54,14 +54,16 @@ def prove(
     kwargs: Mapping[str, Any],
     path: str,
     opset: int | None = None,
+    *,
+    run: bool = True,
 ) -> ExportRun:
-    """Export a model to ``path``, run the file, and compare what it gives with PyTorch."""
+    """Export a model to ``path``; ``run`` the file too, and compare what it gives with PyTorch."""
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
     with _quiet(), torch.no_grad():
         found = _exported(model, tuple(args), dict(kwargs), path, opset)
         seconds = time.perf_counter() - started
-        if found.stage.converted:
+        if run and found.stage.converted:
             found = _ran(found, model, args, kwargs, path)
     return replace(found, versions=versions, seconds=seconds)
 

@@ -70,3 +70,5 @@ class ExportRequest(Struct, frozen=True):
     """The file to write it to; "": a temporary one."""
     opset: int = 0
     """The version of ONNX's operators to write; 0: the converter's own choice."""
+    run: bool = True
+    """Whether to run the file."""
