@@ -8,8 +8,11 @@ from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 
 NOT_CONVERTED = frozenset(
-    {"no-converter", "part-not-converted", "converter-raises", "not-captured"}
-)
+    {
+        "no-converter", "part-not-converted", "converter-raises", "not-captured", "not-converted",
+        "numbers-not-converted",
+    }
+)  # fmt: skip
 """Codes of findings by which no file is written; by others the runtime refuses what is written."""
 
 

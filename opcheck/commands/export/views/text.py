@@ -2,7 +2,6 @@
 
 from opcheck.commands.export.values import ExportAnswer
 from opcheck.lang.sentence import Sentence
-from opcheck.lang.speech import tell
 from opcheck.model.exporting import Stage
 from opcheck.model.report import Finding
 from opcheck.views.formats import PLAIN, Page
@@ -69,14 +68,13 @@ def _outcome(answer: ExportAnswer) -> str:
 
 def _write_steps(canvas: Canvas, answer: ExportAnswer) -> None:
     steps = STEPS if answer.proved else STEPS[:2]
-    rows, ended = [], False
+    ended = False
     for stage, said in steps:
         failed = answer.run.stage is stage
         mark = canvas.marks.bad if failed else "" if ended else canvas.marks.good
         style = "red" if failed else "dim" if ended else "green"
-        rows.append([(mark or "-", style), (tell(said), "dim" if ended else "")])
+        canvas.flow([(mark or "-", style), *split(said, "dim" if ended else "")], 2)
         ended = ended or failed
-    canvas.table(rows)
 
 
 def _write_values(canvas: Canvas, answer: ExportAnswer) -> None:

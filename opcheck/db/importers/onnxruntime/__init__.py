@@ -24,7 +24,7 @@ _CITES = {
 }  # fmt: skip
 _CODES = {
     "kernel": "dtype-not-supported", "type": "dtype-not-supported",
-    "complex": "dtype-not-supported", "leaf": "part-not-converted", "capture": "not-captured",
+    "complex": "numbers-not-converted", "leaf": "part-not-converted", "capture": "not-captured",
     "other": "converter-raises",
 }  # fmt: skip
 
@@ -134,6 +134,8 @@ def _conditions(
             apart.append(name)
     for (why, argument, dtypes), names in refused.items():
         yield _refusal(why, argument, dtypes, names)
+    for fact in _code()["facts"]:
+        yield from facts.cases(fact, operators, fact["at"])
     texts = _code()["texts"]
     yield _apart(sorted(apart), texts["decomposed"], "decomposed", "high")
     untried = [name for name in _lowerings()["decomposed"] if name in operators]
