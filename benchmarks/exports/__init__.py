@@ -1,1 +1,1 @@
-"""What opcheck says of export targets beside what really happens: ``python -m benchmarks.exports``."""
+"""What opcheck says of export targets, beside what really happens."""

@@ -1,7 +1,7 @@
 """Exports models and operators, runs them, and notes what happened; opcheck is not asked.
 
-``python -m benchmarks.exports.happened FOLDER operator|model``: a file of JSON lines, one an export.
-What stands there is not done again.
+``python -m benchmarks.exports.happened FOLDER operator|model`` writes a file of JSON lines, one an
+export. What stands there is not done again.
 """
 
 import functools
@@ -26,7 +26,7 @@ OPERATORS = 320
 """So many, drawn by a hash of their names."""
 OPERATOR, MODEL = "operator", "model"
 _PLACE = 3
-"""Which of an operator's samples is exported: the fourth, or the last. The importer takes others."""
+"""Which of an operator's samples is exported: the fourth, or the last where it has fewer."""
 
 
 class Case(Struct, frozen=True):
@@ -59,6 +59,7 @@ class Call(nn.Module):
         return tuple(self._leaves[place].detach() for place in self._places)
 
     def forward(self, *tensors: torch.Tensor) -> Any:
+        """Call it on these tensors in place of the sample's."""
         leaves = list(self._leaves)
         for place, tensor in zip(self._places, tensors, strict=True):
             leaves[place] = tensor
@@ -86,9 +87,7 @@ def cases(kind: str) -> Iterator[Case]:
                 yield Case(OPERATOR, name, str(dtype).removeprefix("torch."), make)
 
 
-def _sample(
-    info: Any, dtype: torch.dtype
-) -> tuple[nn.Module, tuple[Any, ...], Mapping[str, Any]]:
+def _sample(info: Any, dtype: torch.dtype) -> tuple[nn.Module, tuple[Any, ...], Mapping[str, Any]]:
     torch.manual_seed(0)
     chosen = None
     for place, sample in enumerate(info.sample_inputs("cpu", dtype, requires_grad=False)):

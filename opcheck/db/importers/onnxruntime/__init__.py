@@ -1,7 +1,7 @@
 """ONNX Runtime on the CPU: what torch.onnx converts, and what the runtime has kernels for."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,23 +55,35 @@ class OnnxRuntimeImporter(Importer):
 
 def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[str, Any]]:
     """Overload -> entry: converted, decomposed by the table, and served by another form."""
-    found = {name: _entry(said) for name, said in _listed().items() if _models_call(name, known)}
+    found = {
+        name: _entry(said)
+        for name, said in _listed().items()
+        if _models_call(name, known) and ("at" in said or not _implicit(name, known))
+    }
     found |= {
         name: {"at": "table", "impl": ["decomposition"]}
         for name in _lowerings()["decomposed"]
         if _models_call(name, known) and _needs_table(name, known)
     }
-    own = {name.removeprefix("aten::") for name in found if name.startswith("aten::")}
-    forms = operator_list.written_forms(own, known)
+    written = {
+        name for name in found if "at" not in _listed().get(name, {}) and _writes(name, known)
+    }
+    own = {n.removeprefix("aten::") for n in found if n.startswith("aten::") and n not in written}
     served = {
         f"aten::{name}": {
             "at": found[f"aten::{form}"]["at"],
             "impl": [f"aten::{form}"],
             "method": "dispatcher",
         }
-        for name, form in forms.items()
+        for name, form in operator_list.written_forms(own, known).items()
     }
     return {**found, **served}
+
+
+def _writes(name: str, known: Mapping[str, operator_list.Function]) -> bool:
+    """Whether it writes to its argument, which torch.export puts the functional form in place of."""
+    function = known.get(name.removeprefix("aten::"))
+    return function is not None and function.writes
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,10 +97,16 @@ def _models_call(name: str, known: Mapping[str, operator_list.Function]) -> bool
     return namespace in _NAMESPACES and (namespace != "aten" or rest in known)
 
 
+def _implicit(name: str, known: Mapping[str, operator_list.Function]) -> bool:
+    """Whether PyTorch takes it apart by its arguments, so that a call's own parts decide."""
+    function = known.get(name.removeprefix("aten::"))
+    return function is not None and function.kind == operator_list.IMPLICIT
+
+
 def _needs_table(name: str, known: Mapping[str, operator_list.Function]) -> bool:
     """Whether nothing but the table takes it apart, and no other form of it is converted."""
     function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.kind != operator_list.IMPLICIT and not function.writes
+    return function is not None and not _implicit(name, known) and not function.writes
 
 
 def _release(sources: Path, release: str) -> ReleaseFile:
@@ -119,15 +137,17 @@ def _advisories() -> list[dict[str, Any]]:
 
 
 def _conditions(
-    operators: Collection[str], known: Mapping[str, operator_list.Function]
+    operators: Mapping[str, Mapping[str, Any]], known: Mapping[str, operator_list.Function]
 ) -> Iterator[dict[str, Any]]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
     refused: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
-    apart = []
+    apart, read = [], {op for fact in _code()["facts"] for op in fact["ops"]}
     for name, said in _listed().items():
-        if name not in operators:
+        if name not in operators or "method" in operators[name]:
             continue
         for why, dtypes in _reasons(said):
+            if why == "other" and name in read:
+                continue  # the code says when
             argument = _argument(name, known)
             refused[why, argument if dtypes else "", dtypes].append(name)
         if "at" not in said and not _never(said):
@@ -138,7 +158,8 @@ def _conditions(
         yield from facts.cases(fact, operators, fact["at"])
     texts = _code()["texts"]
     yield _apart(sorted(apart), texts["decomposed"], "decomposed", "high")
-    untried = [name for name in _lowerings()["decomposed"] if name in operators]
+    named = _lowerings()["decomposed"]
+    untried = [name for name in named if "method" not in operators.get(name, {"method": ""})]
     yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
 
 
@@ -165,9 +186,7 @@ def _argument(name: str, known: Mapping[str, operator_list.Function]) -> str:
     return function.tensors[0] if function is not None and function.tensors else "*"
 
 
-def _refusal(
-    why: str, argument: str, dtypes: tuple[str, ...], names: list[str]
-) -> dict[str, Any]:
+def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> dict[str, Any]:
     kind, _, named = why.partition(" ")
     texts = _code()["texts"]
     text = texts["other_always"] if kind == "other" and not dtypes else texts[kind]

@@ -27,11 +27,11 @@ _INLINED = frozenset({"If", "Loop", "Scan", "Constant"})
 _TESTS = ("_test", "onnx_symbolic")
 """Namespaces that no model calls."""
 _COMMENT = """\
-# What torch.onnx gives for each overload, and which dtypes of that ONNX Runtime's CPU provider has no
-# kernels for. Written by `python -m opcheck.db.importers.onnxruntime.extract`; do not edit. at: where
-# the converter is; tried: dtypes of the first tensor that a call of PyTorch's samples was lowered in;
-# not: dtype -> why not: `kernel`, `type` and the operator of ONNX, `complex`, `leaf` and the overload
-# without a converter that it is decomposed into, `capture`, `other`.
+# What torch.onnx gives for each overload, and which dtypes of that ONNX Runtime's CPU provider has
+# no kernels for. Written by `python -m opcheck.db.importers.onnxruntime.extract`; do not edit.
+# at: where the converter is; tried: dtypes of the first tensor in which a call of PyTorch's samples
+# was lowered; not: dtype -> why not: `kernel`, `type` and the operator of ONNX, `complex`, `leaf`
+# and the overload without a converter that it is decomposed into, `capture`, `other`.
 """
 
 
@@ -149,22 +149,24 @@ def _sorted(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**entry, **tried, **without}
 
 
-def text(found: Mapping[str, Mapping[str, Any]]) -> str:
+def text(found: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str]) -> str:
     """The file."""
     lines = [_COMMENT.rstrip(), f"opset: {OPSET}"]
-    versions = {name: version(name).partition("+")[0] for name in _LIBRARIES}
     lines.append(f"versions: {yaml_writer.flow(versions)}")
     lines.append("overloads:")
     lines += [f"  {name}: {yaml_writer.flow(said)}" for name, said in found.items() if said]
     lines.append("# In the table of decompositions, and not tried.")
-    lines.append(f"decomposed: {yaml_writer.flow([name for name, said in found.items() if not said])}")
+    lines.append(
+        f"decomposed: {yaml_writer.flow([name for name, said in found.items() if not said])}"
+    )
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     """Write the file of what was lowered."""
     found = facts(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    sys.stdout.write(text(found))
+    versions = {name: version(name).partition("+")[0] for name in _LIBRARIES}
+    sys.stdout.write(text(found, versions))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -143,11 +143,9 @@ def _seen(converter: Converter, function: Any, sample: Any) -> list[tuple[Any, A
                     pass
             return func(*args, **kwargs)
 
-    with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), Seen():
-        try:
-            function(sample.input, *sample.args, **sample.kwargs)
-        except Exception:  # a sample that PyTorch refuses; the calls before it count
-            pass
+    refused = suppress(Exception)  # a sample that PyTorch refuses; the calls before it count
+    with refused, torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), Seen():
+        function(sample.input, *sample.args, **sample.kwargs)
     return found
 
 
