@@ -24,7 +24,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"source", "trace", "lint"}),
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),
-    frozenset({"emulate", "runtime", "costs"}),
+    frozenset({"emulate", "exporting", "runtime", "costs"}),
     frozenset({"sandbox", "saved_graph", "composites", "device_types"}),
     frozenset({"views"}),
     frozenset({"pipeline"}),
@@ -37,7 +37,7 @@ RANKS: tuple[frozenset[str], ...] = (
 
 TORCH = (
     "opcheck.trace.", "opcheck.source.building.", "opcheck.rewrite.", "opcheck.emulate.",
-    "opcheck.runtime.",
+    "opcheck.runtime.", "opcheck.exporting.",
 )  # fmt: skip
 """Where importing a module may load torch."""
 WITHOUT_TORCH = "opcheck.emulate"

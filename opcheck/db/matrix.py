@@ -25,7 +25,7 @@ from opcheck.db.triton import cuda_sources_of, triton_of
 from opcheck.db.versions import within
 from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
-from opcheck.model.target import Target
+from opcheck.model.target import Target, TargetKind
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Evidence, Method
 
@@ -94,6 +94,7 @@ def build_matrix(
         cautions=cautions_of(target, modes.data) if modes else (),
         chip_name=chip["name"],
         capability=tuple(chip["capability"]) if "capability" in chip else None,
+        kind=TargetKind(vendor.data.get("kind", TargetKind.DEVICE)),
     )
 
 

@@ -32,7 +32,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
 from opcheck.model.launches import TritonCompiler
 from opcheck.model.matrix import Compiler, Condition, SupportMatrix
-from opcheck.model.target import Target, TargetSpec, target_name
+from opcheck.model.target import Target, TargetKind, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
 if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
@@ -153,8 +153,16 @@ class Database:
         )
 
     def targets(self) -> tuple[Target, ...]:
-        """Every chip at its newest release and the newest torch which that serves."""
-        return tuple(self.resolve(TargetSpec(name)) for name in self.names())
+        """Every chip at its newest release and the newest torch which that serves.
+
+        What models are exported for is none: :meth:`of_kind` has it.
+        """
+        return self.of_kind(TargetKind.DEVICE, TargetKind.COMPILER)
+
+    def of_kind(self, *kinds: TargetKind) -> tuple[Target, ...]:
+        """Every target of these kinds, at its newest release and torch."""
+        found = (self.resolve(TargetSpec(name)) for name in self.names())
+        return tuple(target for target in found if self.vendors[target.vendor].kind in kinds)
 
     def releases(self, name: str) -> tuple[Target, ...]:
         """Every release of one target with every torch it serves, oldest first."""

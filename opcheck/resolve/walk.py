@@ -146,7 +146,8 @@ class Walk:
 
     def steps(self, node: Node) -> Iterator[Step]:
         """The dispatcher's questions about a call, in order; the last has the resolution."""
-        if mixes_host(node, inside=self.matrix.takes_apart(str(node.op), node.composite)):
+        apart = self.matrix.takes_apart(str(node.op), node.composite)
+        if not self.matrix.exports and mixes_host(node, inside=apart):
             yield kernels.of_two_places(node)
             return
         given = sparse.sparse_in(node)

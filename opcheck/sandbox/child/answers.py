@@ -17,6 +17,7 @@ from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.exporting import ExportRequest, ExportRun
 from opcheck.model.fusing import FuseSpec
 from opcheck.model.jobs import GraphRequest, GraphRun, HostRequest, HostRun, Request
 from opcheck.model.padding import PadSpec
@@ -28,6 +29,7 @@ from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
+from opcheck.sandbox.child.exported_model import exported
 from opcheck.sandbox.child.fused_model import write_fused
 from opcheck.sandbox.child.late_imports import leave_compiler_out, load_for_runs
 from opcheck.sandbox.child.limits import Refusals
@@ -77,7 +79,7 @@ T = TypeVar("T")
 
 def answers(
     request: Request, process: Process, refusals: Refusals
-) -> Iterator[WorkResult | Emulation | ScriptRun | HostRun | GraphRun]:
+) -> Iterator[WorkResult | Emulation | ScriptRun | HostRun | GraphRun | ExportRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
     older = request.model.older_torch
     hidden = Hidden(older, Database.open(cached=False).tables) if older else None
@@ -95,6 +97,8 @@ def answers(
         case ScriptRequest():
             found = run(request, process, refusals, libraries=_libraries(request))
             yield replace(found, files=own_files())
+        case ExportRequest():
+            yield exported(request, process, lambda: loaded(weights=True))
         case HostRequest():
             yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest(fuse=FuseSpec() as spec):
