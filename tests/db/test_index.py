@@ -378,7 +378,7 @@ def test_a_wheel_s_index_is_of_every_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = prebuild(_CHECKOUT / "compat_db", tmp_path / "shipped")
-    assert size < 40 * 10**6, "bytes that an installation takes for it: somewhat more than the database"
+    assert size < 40 * 10**6, "bytes of an installation"
     monkeypatch.setattr(index, "SHIPPED", tmp_path / "shipped")
     database = Database(_CHECKOUT / "compat_db", tmp_path / "cache")
     for name in ("ascend-910b@5.0.0", "nvidia-h100", "apple-m1"):
