@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,13 +53,14 @@ def looked_at(wheel: Path) -> Iterator[Outcome]:
 
 def described() -> Outcome:
     """Whether an index takes what the packages say of themselves; twine has an environment too."""
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         env = made(Path(sys.executable), Path(folder), DIST)
         fault = env.pip("twine>=6.1")
         if not fault:
             code, said, errors = env.run("twine", "check", "--strict", *DIST.iterdir())
             fault = said + errors if code else ""
-        return Outcome("twine check", fault)
+        return Outcome("twine check", fault, time.monotonic() - started)
 
 
 def checked(python: Path, wheel: Path, torch: str, work: Path) -> Iterator[Outcome]:
