@@ -18,6 +18,11 @@ import sys, torch, net
 module, inputs = net.model()
 torch.export.save(torch.export.export(module.eval(), (inputs,)), "net.pt2")
 """
+SCRIPT = """
+import torch
+net = torch.nn.Linear(4, 4).cuda()
+print(tuple(net(torch.randn(2, 4, device="cuda")).shape))
+"""
 BLOCKED = """
 import sys
 sys.modules["torch"] = None  # importing it raises
@@ -53,6 +58,12 @@ def uses(version: str) -> tuple[Use, ...]:
         Use("the same without torch", ("python", "blocked.py", *saved), _runs, torch=False),
         Use("an example", ("opcheck", "scan", "rotary_attention.py:model", "-t", "ascend-910b"),
             _has("will not run", "aten::polar")),
+        Use("an emulated device", ("opcheck", "emulate", "net.py:model", *scan[3:]),
+            _has("runs: net.py:model on an emulated ascend-910b")),
+        Use("a script", ("opcheck", "run", *scan[3:], "script.py"), _has("runs: script.py")),
+        Use("a plan", ("opcheck", "plan", "rotary_attention.py:model", *scan[3:]),
+            _has("aten::polar", "each has one")),
+        Use("a gate", ("opcheck", "gate", "net.py:model", *scan[3:]), _has("passes the gate")),
         Use("targets", ("opcheck", "targets", "--format", "json"), _many, torch=False),
         Use("db check", ("opcheck", "db", "check"), _has("nothing is wrong"), torch=False),
     )  # fmt: skip
@@ -63,6 +74,7 @@ def prepare(folder: Path, example: Path) -> None:
     (folder / "net.py").write_text(MODEL)
     (folder / "export.py").write_text(EXPORT)
     (folder / "blocked.py").write_text(BLOCKED)
+    (folder / "script.py").write_text(SCRIPT)
     (folder / example.name).write_bytes(example.read_bytes())
 
 
