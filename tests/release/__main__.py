@@ -34,8 +34,8 @@ def pinned() -> str:
 def built() -> Path:
     """The wheel in ``dist/``, made from the source distribution beside it."""
     shutil.rmtree(DIST, ignore_errors=True)
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, ROOT]
-    subprocess.run(command, check=True, capture_output=True)
+    command = ["-m", "build", "--no-isolation", "--outdir", str(DIST), str(ROOT)]
+    subprocess.run([sys.executable, *command], check=True, capture_output=True)
     (wheel,) = DIST.glob("*.whl")
     return wheel
 
