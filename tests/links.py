@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 from msgspec import Struct
 
-from handbook.base import pages
+from handbook.base import Page, pages
 from tests.console import ROOT
 
 PAGES = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
@@ -59,13 +59,11 @@ def fault(link: Link) -> str:
     name, _, anchor = link.to.partition("#")
     target = (ROOT / link.page).parent / unquote(name) if name else ROOT / link.page
     place = target.resolve()
-    generated = _generated().get(place)
-    if generated is None and not place.exists():
+    if place not in _generated() and not place.exists():
         return "there is no such file"
     if not anchor or place.suffix != ".md":
         return ""
-    text = place.read_text(encoding="utf-8") if generated is None else generated
-    return "" if anchor in _anchors(text) else "there is no such heading"
+    return "" if anchor in _anchors(place) else "there is no such heading"
 
 
 def mentions(text: str) -> frozenset[str]:
@@ -83,14 +81,16 @@ def _malformed(address: str) -> str:
 
 
 @cache
-def _generated() -> Mapping[Path, str]:
-    """Pages that are made from the code when the site is built; their text."""
-    return {(ROOT / "docs" / page.path).resolve(): page.text() for page in pages()}
+def _generated() -> Mapping[Path, Page]:
+    """Pages that are made from the code when the site is built, by where they are then."""
+    return {(ROOT / "docs" / page.path).resolve(): page for page in pages()}
 
 
 @cache
-def _anchors(text: str) -> frozenset[str]:
+def _anchors(place: Path) -> frozenset[str]:
     """What headings of a page are linked by, as GitHub and as the site makes it of them."""
+    made = _generated().get(place)
+    text = made.text() if made else place.read_text(encoding="utf-8")
     found: set[str] = set()
     for heading in _HEADING.finditer(_FENCE.sub("", text)):
         plain = re.sub(r"[`*]|\]\([^)]*\)|\[|\\", "", heading["text"]).strip().lower()

@@ -30,6 +30,7 @@ def _sources() -> list[Path]:
     return [*ROOT.glob("*.md"), *ROOT.glob("*.yml"), ROOT / "Makefile", *inside]
 
 
+@pytest.mark.slow
 def test_pages_that_code_and_help_name_are_there() -> None:
     named = {}
     for path in _sources():

@@ -374,6 +374,7 @@ def test_a_damaged_file_of_the_wheel_is_compiled_anew(shipped: Path, tmp_path: P
     assert brought.read_bytes() == damaged, "nothing is written there"
 
 
+@pytest.mark.slow
 def test_a_wheel_s_index_is_of_every_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
