@@ -8,6 +8,7 @@
 #   make test-libraries  layers that stand for those of other libraries, beside these libraries' own
 #   make lint, make format, make bench
 #   make docs    docs/ as a site, into site/
+#   make release-check  build, install in fresh environments of each Python found, and use it there
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
 #   make coverage  write docs/coverage.md anew
@@ -21,7 +22,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing model-lists demand fuzz fuzz-whole
+.PHONY: help setup demo docs check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing model-lists demand fuzz fuzz-whole release-check
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -102,6 +103,13 @@ test-libraries: setup
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# What was checked is left in dist/. Each Python has torch installed anew: RELEASE="--torch torch" for the
+# newest in place of the pinned one, "--python 3.11" for that Python alone. Not part of the tests.
+RELEASE ?=
+
+release-check: setup
+	$(BIN)/python -m tests.release $(RELEASE)
 
 lint: setup
 	$(BIN)/ruff check .

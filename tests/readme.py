@@ -1,7 +1,7 @@
 """Blocks of output in the README and in docs: what they say, and what the commands say now.
 
-``python -m tests.readme`` writes them anew (``make readme``), the README's table of targets and its
-picture too.
+``python -m tests.readme`` writes them anew (``make readme``), the README's table of targets and the
+pictures too.
 """
 
 import re
@@ -13,7 +13,7 @@ from opcheck.db.vendor import Vendor
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.verdict import Method
 from tests.console import ROOT, printed, shown_now, steps
-from tests.pictures import PICTURE, picture
+from tests.pictures import PAGE, PICTURE, page_picture, picture
 
 README = ROOT / "README.md"
 TRANSLATED = ROOT / "README.zh-CN.md"
@@ -90,5 +90,6 @@ if __name__ == "__main__":
     told = in_step(TRANSLATED.read_text(encoding="utf-8"), now)
     TRANSLATED.write_text(targets_now(told, Language.CHINESE), encoding="utf-8")
     PICTURE.write_text(picture(), encoding="utf-8")
+    PAGE.write_text(page_picture(), encoding="utf-8")
     for one in pages():
         one.write_text(page_now(one), encoding="utf-8")

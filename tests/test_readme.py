@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -13,7 +14,7 @@ from opcheck.db.store import Database
 from opcheck.errors import ExitCode
 from opcheck.lang.speech import Language
 from tests.console import EXAMPLES, ROOT
-from tests.pictures import PICTURE, picture
+from tests.pictures import PAGE, PICTURE, page_picture, picture
 from tests.readme import (
     DOCS,
     FENCED,
@@ -77,6 +78,15 @@ def test_the_picture_is_of_what_the_command_says() -> None:
     drawn = picture()
     assert drawn == PICTURE.read_text(encoding="utf-8"), "make readme draws it anew"
     assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "").partition("<style>")[2]
+
+
+@pytest.mark.slow
+def test_the_picture_of_a_page_is_of_what_the_command_writes() -> None:
+    drawn = page_picture()
+    assert drawn == PAGE.read_text(encoding="utf-8"), "make readme draws it anew"
+    parts = {element.tag.partition("}")[2] for element in ElementTree.fromstring(drawn).iter()}
+    assert {"h1", "h2", "table"} < parts, "a browser draws nothing of what is no XML"
+    assert not parts & {"script", "img", "link"}
 
 
 @pytest.fixture(scope="module")

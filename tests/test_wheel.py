@@ -53,6 +53,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(environment: Path, program: str, *arguments: str, cwd: Path) -> str:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    clean["XDG_CACHE_HOME"] = str(cwd / "cache")
     command = [str(environment / "bin" / program), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=clean, check=False)
     assert done.returncode == 0, done.stderr
@@ -68,6 +69,7 @@ def test_the_wheel_carries_database_schemas_and_types(wheel: Path) -> None:
     expected |= {"opcheck/settings/opcheck.yaml"}
     templates = (ROOT / "opcheck" / "rewrite" / "custom" / "templates").rglob("*.j2")
     expected |= {path.relative_to(ROOT).as_posix() for path in templates}
+    expected |= {"opcheck/lang/zh.po", f"opcheck-{__version__}.dist-info/licenses/LICENSE"}
     assert "opcheck/rewrite/custom/templates/gpu/kernel.j2" in expected
     assert expected <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
@@ -92,3 +94,6 @@ def test_an_installed_wheel_scans(environment: Path, tmp_path: Path) -> None:
     (target,) = report["targets"]
     assert {finding["op"] for finding in target["findings"]} == {"aten::linear", "aten::gelu"}
     assert target["summary"]["runs"] is True
+    compiled = [kept.name for kept in (tmp_path / "cache" / "opcheck").iterdir()]
+    assert compiled
+    assert [name for name in compiled if ".noted-" not in name and ".files-" not in name] == []

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.files import document, folder, noted
+from opcheck.db.files import document, folder, index, noted
 from opcheck.db.files.document import Document, read
 from opcheck.db.files.folder import read_folder
 from opcheck.db.files.index import _remove_old, cache_folder, load_compiled, save_compiled
+from opcheck.db.prebuilt import prebuild
 from opcheck.db.schema.additions import ADVISORY_FILE, LIBRARY_FILE
 from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.tables import HISTORY_FILE
@@ -341,3 +342,49 @@ def test_tables_that_are_asked_for_late_are_indexed_before_a_command_confines_it
     kept = [path.name.partition("-3-")[0] for path in (cache / "opcheck").iterdir()]
     assert late
     assert set(late) <= set(kept)
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a wheel brings, with one file in it."""
+    path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
+    read(path, VENDOR_FILE, tmp_path / "shipped")
+    monkeypatch.setattr(index, "SHIPPED", tmp_path / "shipped")
+    return tmp_path / "shipped"
+
+
+def test_what_the_wheel_brings_is_not_compiled_again(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, cache = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml", tmp_path / "cache"
+    whole = read(path, VENDOR_FILE)
+    monkeypatch.setattr(document, "checked", None)  # what decodes it
+    for _ in range(2):  # by its bytes, then by what was noted of it
+        assert read(path, VENDOR_FILE, cache) == whole
+        assert all(".noted-" in kept.name for kept in cache.glob("*"))
+
+
+def test_a_damaged_file_of_the_wheel_is_compiled_anew(shipped: Path, tmp_path: Path) -> None:
+    path, cache = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml", tmp_path / "cache"
+    (brought,) = shipped.iterdir()
+    damaged = brought.read_bytes().replace(b"Huawei", b"HUAWEI")
+    brought.write_bytes(damaged)
+    assert read(path, VENDOR_FILE, cache) == read(path, VENDOR_FILE)
+    assert len(list(cache.iterdir())) == 1
+    assert brought.read_bytes() == damaged, "nothing is written there"
+
+
+@pytest.mark.slow
+def test_a_wheel_s_index_is_of_every_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = prebuild(_CHECKOUT / "compat_db", tmp_path / "shipped")
+    assert size < 40 * 10**6, "bytes of an installation"
+    monkeypatch.setattr(index, "SHIPPED", tmp_path / "shipped")
+    database = Database(_CHECKOUT / "compat_db", tmp_path / "cache")
+    for name in ("ascend-910b@5.0.0", "nvidia-h100", "apple-m1"):
+        target = database.resolve(TargetSpec.parse(name))
+        assert len(database.matrix(target).entries) > 100
+        database.chip(target)
+    compiled = [kept for kept in (tmp_path / "cache").glob("*") if ".noted" not in kept.name]
+    assert [kept for kept in compiled if ".files" not in kept.name] == []

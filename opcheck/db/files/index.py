@@ -20,6 +20,8 @@ _MOST_BYTES = 1 << 26
 """Of a compiled file: sixteen times what the file itself may have."""
 _KEPT = 30 * 86_400
 """Seconds until a compiled file goes: releases come and go, and one still used is made again."""
+SHIPPED = Path(__file__).parent.parent.parent / "_index"
+"""Compiled files that a wheel brings; a checkout has none. Nothing is ever written there."""
 _COMPILED = re.compile(r".+-\w+-[0-9a-f]{8}-[0-9a-f]{16}\.json(?:[0-9a-f]{16})?")
 
 
@@ -37,22 +39,22 @@ def cache_folder() -> Path | None:
 
 def load_compiled(folder: Path | None, name: str, digest: str) -> memoryview | None:
     """The compiled form of a file with this digest; None where there is none that is whole."""
-    found = None if folder is None else _content(folder, name, digest)
+    found = None if folder is None else _content(place_of(folder, name, digest))
     if found is None:
         return None
     stored = found[_SEALED:]
     return stored if found[:_SEALED] == _seal(digest, stored) else None
 
 
-def read_compiled(folder: Path, name: str, digest: str) -> memoryview | None:
-    """The same of one that was found whole before, and has not changed since."""
-    found = _content(folder, name, digest)
+def read_compiled(path: Path) -> memoryview | None:
+    """What a compiled file holds that was found whole before, and has not changed since."""
+    found = _content(path)
     return None if found is None else found[_SEALED:]
 
 
-def _content(folder: Path, name: str, digest: str) -> memoryview | None:
+def _content(path: Path) -> memoryview | None:
     try:
-        return memoryview(read_bytes(compiled_path(folder, name, digest), _MOST_BYTES))
+        return memoryview(read_bytes(path, _MOST_BYTES))
     except OSError:
         return None
 
@@ -89,6 +91,12 @@ def _remove_old(folder: Path) -> None:
 def compiled_path(folder: Path, name: str, digest: str) -> Path:
     """Where the compiled form of a file with this digest is, if there is one."""
     return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
+
+
+def place_of(folder: Path, name: str, digest: str) -> Path:
+    """Where the compiled form is read from: the user's index, else what the wheel brings."""
+    own = compiled_path(folder, name, digest)
+    return own if own.exists() else compiled_path(SHIPPED, name, digest)
 
 
 def _seal(digest: str, stored: bytes | memoryview) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from opcheck.db.files.index import compiled_path, load_compiled, read_compiled, save_compiled
+from opcheck.db.files.index import load_compiled, place_of, read_compiled, save_compiled
 from opcheck.db.files.kept import MARGIN, changed
 
 Status = tuple[int, int, int, int, int]
@@ -47,9 +47,10 @@ def noted(cache: Path, path: Path, status: Status) -> tuple[str, memoryview] | N
         note = _NOTE.decode(stored)
     except msgspec.MsgspecError:
         return None
-    if status_of(compiled_path(cache, path.name, note.digest)) != note.compiled:
+    place = place_of(cache, path.name, note.digest)
+    if status_of(place) != note.compiled:
         return None
-    compiled = read_compiled(cache, path.name, note.digest)
+    compiled = read_compiled(place)
     return None if compiled is None else (note.digest, compiled)
 
 
@@ -58,7 +59,7 @@ def note(cache: Path, path: Path, status: Status | None, digest: str) -> None:
 
     Its compiled form is there and was found whole.
     """
-    compiled = status_of(compiled_path(cache, path.name, digest))
+    compiled = status_of(place_of(cache, path.name, digest))
     if status is not None and compiled is not None:
         text = msgspec.json.encode(Note(digest, compiled))
         save_compiled(cache, _name(path), _key(path, status), text)
