@@ -31,6 +31,7 @@ EXPECTED = {
     "explore.ipynb": (S, READY, (), ()),
     "loop.py": (S, READY, (), ()),
     "train.py": (S, ARGUMENTS, ("--root", "out"), ()),
+    "tune.py": (S, ARGUMENTS, ("--model_name", "--task", "--output_dir"), ()),
 }
 
 
@@ -69,6 +70,7 @@ def test_why_each_is_one_is_told(project: Path) -> None:
         "explore.ipynb": "a notebook that trains",
         "loop.py": "a script that trains",
         "train.py": "a script that trains",
+        "tune.py": "a script that trains",
     }
     told = {name: str(one.inputs_from) for name, one in found.items() if one.inputs_from}
     assert told == {
