@@ -93,7 +93,7 @@ def test_init_of_a_project_of_every_kind_is_a_policy(
         "wrote whole/opcheck.yaml",
         "  14 sources listed",
         "  1 without known inputs, as comments",
-        "  4 that need arguments, as comments",
+        "  5 that need arguments, as comments",
     ]
     policy = read_policy(folder / "opcheck.yaml")
     assert len(policy.sources) == 14

@@ -137,6 +137,25 @@ def test_of_many_targets_the_worst_come_first_and_the_rest_is_counted() -> None:
     assert written("scan.project", "text", PROJECTS["many"], Page(verbose=True)).count("@0.0") > 9
 
 
+def test_quiet_text_of_a_scan_has_a_line_for_each_answer_and_each_failure() -> None:
+    assert (
+        written("scan.project", "text", PROJECTS["mixed"], Page(quiet=True, width=100))
+        == """\
+a.py:good
+  ✔ ascend-910b@26.1.0+torch2.12 decomposed
+b.py:bad
+  ✘ ascend-910b@26.1.0+torch2.12 unsupported · 4 operators unsupported, first aten::new at
+    model.py:3
+✘ c.py:gone: c.py: no such file
+✘ train.py: the script failed
+✘ model.py:GPT: needs arguments: config
+✘ model.py:Other: needs arguments: a, b
+✘ model.py:Pair: needs inputs: its forward takes left, right
+✘ my train.py: needs arguments on its command line: --root, out
+"""
+    )
+
+
 def test_quiet_text_of_a_gate_is_its_decision() -> None:
     text = written("gate.project", "text", PROJECT_GATES["mixed"], Page(quiet=True))
     assert (

@@ -20,6 +20,8 @@ _EXAMPLE = "example_input_array"
 """What Lightning's modules have their inputs in."""
 _LAZY = frozenset({"L", "LazyCall"})
 _MAIN = "__main__"
+_BY_FIELDS, _TRAINING = "HfArgumentParser", "TrainingArguments"
+"""The parser of transformers, whose options are the fields of dataclasses; one of its own."""
 _TENSORS = re.compile(rb"torch\.(randn?|zeros|ones|empty|normal|randint)\(|input_size")
 _WORKS = re.compile(rb"backward|Trainer|Accelerator|LightningCLI|parse_args")
 _TRIES_OUT = ("test", "main", "demo", "example")
@@ -147,10 +149,13 @@ def _class(node: ast.ClassDef) -> ClassFacts:
 
 
 def _is_plain(node: ast.ClassDef) -> bool:
+    fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+    return _is_dataclass(node) and all(_has_default(one.value) for one in fields)
+
+
+def _is_dataclass(node: ast.ClassDef) -> bool:
     marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
-    if "dataclass" not in [dotted(one).rpartition(".")[2] for one in marks]:
-        return False
-    return all(one.value is not None for one in node.body if isinstance(one, ast.AnnAssign))
+    return "dataclass" in [dotted(one).rpartition(".")[2] for one in marks]
 
 
 def _bare(base: ast.expr) -> ast.expr:
@@ -230,9 +235,29 @@ def _script(tree: ast.Module) -> ScriptFacts:
         trains="torch" in "".join(sorted(imported | _froms(tree))) and any(map(_trains, calls)),
         guarded=len(outside) < len(tree.body),
         works=any(_trains(call) or _method(call) == "parse_args" for call in at_top),
-        needs=tuple(name for call in calls for name in _option(call)) if names else (),
+        needs=(*(name for call in calls for name in _option(call)), *_fields(tree, names)),
         data_sets=any(name.startswith(_DATA_SETS) for name in imported),
     )
+
+
+def _fields(tree: ast.Module, called: set[str]) -> Iterator[str]:
+    """The options that transformers makes of a file's dataclasses and that have to be given."""
+    if _BY_FIELDS not in called:
+        return
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and _is_dataclass(node):
+            for one in node.body:
+                if isinstance(one, ast.AnnAssign) and not _has_default(one.value):
+                    yield f"--{dotted(one.target)}"
+    if any(isinstance(node, ast.Name) and node.id == _TRAINING for node in ast.walk(tree)):
+        yield "--output_dir"  # the one that its own arguments ask for
+
+
+def _has_default(value: ast.expr | None) -> bool:
+    """Whether a field of a dataclass has one: ``field(metadata=…)`` has none."""
+    if not isinstance(value, ast.Call) or dotted(value.func).rpartition(".")[2] != "field":
+        return value is not None
+    return any(one.arg in ("default", "default_factory") for one in value.keywords)
 
 
 def _froms(tree: ast.Module) -> set[str]:

@@ -222,6 +222,23 @@ def get_inputs():
 def get_init_inputs():
     return [2]
 """
+TUNE = """
+from dataclasses import dataclass, field
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+
+@dataclass
+class ModelArguments:
+    model_name: str = field(metadata={"help": "which"})
+    cache: str = field(default="", metadata={"help": "where"})
+    revision: str = "main"
+    task: str
+
+
+if __name__ == "__main__":
+    parsed = HfArgumentParser((ModelArguments, TrainingArguments)).parse_args_into_dataclasses()
+    Trainer(parsed).train()
+"""
 NOTEBOOK = {
     "nbformat": 4,
     "metadata": {"kernelspec": {"language": "python"}},
@@ -241,6 +258,7 @@ def written(folder: Path) -> Path:
         "tests/test_net.py": TEST,
         "train.py": TRAIN,
         "loop.py": AT_TOP,
+        "tune.py": TUNE,
         "hostile.py": HOSTILE,
         "wrong.py": "def (:\n",
         "null.py": "x = '\0'\n",

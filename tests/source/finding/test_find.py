@@ -1,5 +1,6 @@
 """What is found in a project by reading its files: every kind, and nothing that is hostile runs."""
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ EXPECTED = {
     "explore.ipynb": (S, READY, (), ()),
     "loop.py": (S, READY, (), ()),
     "train.py": (S, ARGUMENTS, ("--root", "out"), ()),
+    "tune.py": (S, ARGUMENTS, ("--model_name", "--task", "--output_dir"), ()),
 }
 
 
@@ -69,6 +71,7 @@ def test_why_each_is_one_is_told(project: Path) -> None:
         "explore.ipynb": "a notebook that trains",
         "loop.py": "a script that trains",
         "train.py": "a script that trains",
+        "tune.py": "a script that trains",
     }
     told = {name: str(one.inputs_from) for name, one in found.items() if one.inputs_from}
     assert told == {
@@ -134,3 +137,22 @@ def test_a_file_that_is_too_large_is_told(tmp_path: Path) -> None:
     (tmp_path / "large.py").write_text("#" * ((1 << 20) + 1))
     (note,) = find(tmp_path).notes
     assert str(note).startswith("cannot read large.py: ")
+
+
+def test_files_that_hold_no_model_are_named_with_what_they_hold(tmp_path: Path) -> None:
+    (tmp_path / "whole.pt").write_bytes(pickle.dumps(Path("x")))
+    (tmp_path / "net.onnx").write_bytes(b"\x08\x07\x12\x07pytorch")
+    (tmp_path / "a:b.py").write_text("")
+    (tmp_path / "a*b.py").write_text("")
+    assert [str(note) for note in find(tmp_path).notes] == [
+        "2 files have names that no source can have",
+        "net.onnx is an ONNX model: the PyTorch model that it is made of can be checked",
+        "whole.pt is a pickle, which would run code",
+    ]
+
+
+@pytest.mark.slow
+def test_more_python_files_than_are_read_are_counted(tmp_path: Path) -> None:
+    for number in range(4_003):
+        (tmp_path / f"m{number}.py").touch()
+    assert [str(note) for note in find(tmp_path).notes] == ["3 Python files were not read"]

@@ -20,12 +20,17 @@ from opcheck.views.terminal.notation import STYLES
 def render(found: ProjectReport, page: Page = PLAIN) -> str:
     """The whole answer as text; the page of each source as well, where all is asked for."""
     canvas = Canvas(page)
+    shown = [one for one in found.sources if not one.error or one.refused]
     if not page.quiet:
         _write_title(canvas, found)
-    for one in found.sources:
-        if one.report is not None and (not one.error or one.refused):
+    if shown and not page.quiet:
+        canvas.blank()
+    for one in shown:
+        if one.report is not None:
             _write_source(canvas, one, one.report)
-    if not page.quiet:
+    if page.quiet:
+        _write_failed(canvas, found)
+    else:
         write_rest(canvas, found)
         canvas.blank()
         canvas.flow(split(verbatim(f"opcheck {found.opcheck_version}"), "dim"))
@@ -39,7 +44,12 @@ def _write_title(canvas: Canvas, found: ProjectReport) -> None:
     if found.policy:
         by = Sentence("listed in {file}", file=found.policy)
     canvas.flow(split(by, "dim"), 2)
-    canvas.blank()
+
+
+def _write_failed(canvas: Canvas, found: ProjectReport) -> None:
+    """A line for each source without a whole answer."""
+    for name, error, _ in sentences.unanswered(found):
+        canvas.flow([mark(False, canvas.marks), (f"{name}:", "bold"), *split(error)])
 
 
 def _write_source(canvas: Canvas, one: SourceResult, report: Report) -> None:
