@@ -38,7 +38,7 @@ SUPPRESSED = frozenset({Standing.WAIVED, Standing.BASELINED})
 """What somebody has accepted, in a file outside of the model's code."""
 _LIMITS = {
     Limit.SUPPORT_RATE: "Too small a share of the operators runs natively",
-    Limit.ISLANDS: "Fallbacks cut the model into too many pieces",
+    Limit.ISLANDS: "Fallbacks cut the model into too many partitions",
     Limit.FALLBACK_BYTES: "Fallbacks move too many bytes",
 }
 
