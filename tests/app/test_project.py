@@ -10,7 +10,7 @@ from opcheck.settings.policy_file import read_policy
 from opcheck.views.document.parts import as_text
 from opcheck.views.project.document import project_document
 from tests.app.stand_in import run
-from tests.source.finding.projects import written
+from tests.source.finding.projects import HOSTILE, written
 from tests.views.projects import PROJECTS
 
 NET = """
@@ -232,13 +232,16 @@ def test_a_saved_graph_and_a_script_that_fails_are_rows(
     torch.export.save(graph, "sub/linear.pt2")
     Path("sub/train.py").write_text(f"{TRAIN}\nraise ValueError('out of data')\n")
     Path("sub/idle.py").write_text("import torch\ntorch.ones(1, requires_grad=True).backward()\n")
+    Path("sub/hostile.py").write_text(HOSTILE)
     assert run(["scan", "sub", *ASCEND]) == ExitCode.PASS
     out = capsys.readouterr().out
     assert out.splitlines()[:4] == [
-        "sub: 1 of 3 sources run on every target; 2 not checked",
+        "sub: 1 of 4 sources run on every target; 3 not checked",
         "  found by reading its files; opcheck init lists them for you to change",
         "",
         "linear.pt2",
     ]
     assert "train.py: the script failed: ValueError: out of data" in out
     assert "idle.py: never used the device" in out
+    assert "hostile.py:evil: sub/hostile.py writes to was-run" in " ".join(out.split())
+    assert not [*Path().rglob("was-run")]

@@ -28,7 +28,8 @@ Judged = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE|REPORT.json",
-        help="A model, in one of the forms below, or what scan or run --format json wrote.",
+        help="A model, in one of the forms below, a folder with several, or what scan or run "
+        "--format json wrote.",
         show_default=False,
     ),
 ]

@@ -29,8 +29,18 @@ Exact = Annotated[
 ]
 
 
+Scanned = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A model, in one of the forms below, or a folder with several.",
+        show_default=False,
+    ),
+]
+
+
 def scan(
-    source: model_options.Source,
+    source: Scanned,
     target: options.Targets = None,
     inputs: model_options.Inputs = None,
     input_sets: model_options.InputSets = None,
