@@ -441,7 +441,7 @@ _HUGE = _tensor(2, 2**31)
          'INT_MAX"'),
         ("2.12.1", "aten::native_group_norm", {"input": _tensor(1, 256, 64, 65)},
          "1064960 个元素的输入由 Python 中的分解来归一化，比新版本的 kernel 慢 3 到 20 倍"
-         "（公告 mps-group-norm-slow，已在 torch 2.13.0 修复）；请升级"),
+         "（提示 mps-group-norm-slow，已在 torch 2.13.0 修复）；请升级"),
     ],
 )  # fmt: skip
 def test_what_was_so_in_older_releases_is_told_in_chinese(

@@ -115,7 +115,7 @@ def test_english_is_told_as_it_is() -> None:
         (with_sign(plural(2, "call"), ":"), "2 次调用："),
         (Sentence("it runs as {op}: {said}", op="aten::mm",
                   said="ascend registers no kernel for aten::mm"),
-         "它运行为 aten::mm：ascend 没有为 aten::mm 注册 kernel"),
+         "它实际执行为 aten::mm：ascend 没有为 aten::mm 注册 kernel"),
         ("forward", "前向"),
         ("a sentence that nobody wrote", "a sentence that nobody wrote"),
         ("", ""),

@@ -54,7 +54,7 @@ def test_it_is_found_by_its_template_whatever_stands_in_it() -> None:
 
 def test_a_sentence_inside_is_translated_too() -> None:
     with speaking(Language.CHINESE):
-        assert tell(INSIDE) == "它运行为 aten::relu：ascend 没有为 aten::relu 注册 kernel"
+        assert tell(INSIDE) == "它实际执行为 aten::relu：ascend 没有为 aten::relu 注册 kernel"
 
 
 def test_a_number_chooses_the_plural() -> None:
