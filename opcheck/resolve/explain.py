@@ -66,7 +66,7 @@ def explain(
 ) -> Explanation:
     """Say how a use of ``op`` on floats fares that meets no condition, and which there are."""
     name = str(op)
-    table = TableNodes(operators, _OfFloats(branches))
+    table = TableNodes(operators, branches_of_floats(branches))
     root = table.of(Node(op, ()))
     resolution = Walk(table.nodes, matrix, torch_version).resolution(root)
     entry = matrix.entries.get(name)
@@ -86,6 +86,11 @@ def explain(
         registered_in=tuple(registered_in),
         torch_range=matrix.history.get(name),
     )
+
+
+def branches_of_floats(branches: Branches) -> Branches:
+    """The ways that composites go for floating-point tensors."""
+    return _OfFloats(branches)
 
 
 class _OfFloats(Mapping[str, tuple[tuple[str, ...], ...]]):

@@ -1,0 +1,29 @@
+"""``python -m tools.site FOLDER``: write the site; ``make site`` does, with the documentation."""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from tools.site.build import build
+
+
+def main() -> None:
+    """Write the site and say how large it is."""
+    parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", action="append", default=[], metavar="aten::gelu",
+                        help="no other operators, for a quick look; repeatable")  # fmt: skip
+    parser.add_argument("--newest", action="store_true", help="look at no older release")
+    options = parser.parse_args()
+    began = time.monotonic()
+    count = build(options.folder, options.jobs, options.only, not options.newest)
+    size = sum(path.stat().st_size for path in options.folder.rglob("*") if path.is_file())
+    took = time.monotonic() - began
+    sys.stdout.write(f"{count:,} pages, {size / 1e6:.0f} MB, {took:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main()
