@@ -6,7 +6,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Verdict
 from opcheck.views.terminal.notation import plural
 
-HOME, OPERATORS, TARGETS, VENDORS = "Home", "Operators", "Targets", "Vendors"
+OPERATORS, TARGETS, VENDORS = "Operators", "Targets", "Vendors"
 RULES, ADVISORIES, MODELS, COMPARE = "Rules", "Advisories", "Models", "Compare"
 DOCS = "Documentation"
 SECTIONS: Mapping[str, str] = {
@@ -45,7 +45,6 @@ NOT_HERE = (
     "opcheck scan MODEL -t TARGET."
 )
 
-FILTERS = "Filters"
 DTYPE, RELEASE, ONLY_TARGETS = "dtype", "release", "only these targets"
 ANY_DTYPE, ANY_RELEASE = "any dtype", "newest release"
 CLEAR, SHARE = "Clear", "Copy the link"
@@ -59,9 +58,8 @@ OVERVIEW_IS = (
     "The newest release of each target, for floating-point tensors that meet no condition. Choose "
     "a cell for why."
 )
-TARGET, OVERLOAD, OPERATOR = "target", "overload", "operator"
+TARGET = "target"
 NOT_THERE = "nothing is said of it there"
-EVERY_RELEASE = "in every release"
 CONDITIONS = "Conditions"
 CONDITIONS_ARE = (
     "Calls that fare otherwise than the table says, in the words of whoever says so. Open one for "
@@ -79,8 +77,6 @@ RUN_BY = "Operators that run as it"
 AS_JSON = "This page as JSON"
 ON_COMMAND_LINE = "On the command line"
 RELATED = "Related operators"
-WHAT_IT_IS = "{base}"
-MORE_SOURCES = "More sources"
 
 COVERAGE = "Coverage"
 KERNELS_OF = "Overloads by how they fare"
@@ -90,7 +86,6 @@ NOTHING_CHANGED = "no verdict changed"
 GOES_WITH = "What goes with it"
 TRAPS = "Known traps"
 TRAPS_ARE = "Conditions by their code, and the overloads that have them."
-ADVISORIES_HERE = "Advisories that concern it"
 SOURCES = "Sources"
 ALSO_CALLED = "also called"
 DATA_OF = "data of"
@@ -98,33 +93,41 @@ OTHERWISE = "otherwise"
 CHIPS = "Chips"
 RELEASES = "Releases"
 INSTALL = "To install"
-BY_HAND = "By hand"
 
 EFFECT, AFFECTS, FIXED_IN, WORKAROUND = "effect", "affects", "fixed in", "workaround"
 REFERENCES, REASON = "references", "why we say so"
-FROM, REPLACES, WRITTEN, GIVES_UP = "from", "replaces", "written as", "trade-off"
+REPLACES, WRITTEN, GIVES_UP = "replaces", "written as", "trade-off"
 WHY_EQUAL = "Why it is equal"
 CODE = "Code"
+EFFECTS: Mapping[str, str] = {
+    "wrong-values": "wrong values",
+    "wrong-shape": "a wrong shape",
+    "memory-corruption": "memory is overwritten",
+    "may-crash": "may crash",
+    "may-hang": "may hang",
+    "slow": "slow",
+    "crash": "crashes",
+    "hang": "hangs",
+    "less-precise": "less precise",
+}
+"""What an advisory warns of, by its key."""
 TIER = "tier"
 CLOSE = "closeness"
 
-LIST, SAYS, PRECISION, MODE = "list", "says", "precision", "mode"
+LIST, SAYS, MODE = "list", "says", "mode"
 SCANNED, LISTED = "Scanned", "Lists of vendors"
 SCANNED_IS = "Scanned against every target, as the table of scanned models has it."
 LISTED_IS = "Lists speak of other code than yours, and of the releases that they name."
 CALLS, GAPS, RUNS_ON, NOT_ON = "calls", "gaps", "runs on", "not on"
-LIBRARY, MODEL = "library", "model"
+LIBRARY = "library"
 
 COMPARE_IS = (
     "Name targets, each in any of its releases: ascend-910b@7.1.0, nvidia-h100. Overloads that "
     "fare alike on all of them are left out unless you ask for them."
 )
-ADD_TARGET, ALIKE_TOO, NAMED = "Add a target", "alike ones too", "name contains"
+ALIKE_TOO, NAMED = "alike ones too", "name contains"
 NO_SCRIPT = "This page needs its script; the pages of operators and targets do without."
-CHOOSE_LANGUAGE = "English or Chinese"
-EVERY_KIND = "Each of them"
 
-MIXED_SIGN = "±"
 FOR_SCRIPT: Mapping[str, object] = {
     "verdicts": {"n": "native", "d": "decomposed", "f": "fallback", "u": "unsupported",
                  "k": "unknown", "m": "by overload"},
@@ -132,12 +135,10 @@ FOR_SCRIPT: Mapping[str, object] = {
               "m": "model"},
     "none": "Nothing of that name.",
     "since": "since {release}",
-    "shown": "{count} of {all} rows",
     "absent": NOT_THERE,
     "no_targets": NOTHING_LEFT,
     "copied": "Copied",
     "share": SHARE,
-    "remove": "Remove {target}",
     "differ": "{count} of {all} overloads differ",
     "first": "the first {count}",
     "unknown_target": "no target {target}",
