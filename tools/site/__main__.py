@@ -9,6 +9,10 @@ from pathlib import Path
 from tools.site.build import build
 
 
+OURS = frozenset({"en", "zh", "json", "assets", "docs", "index.html"})
+"""What a folder may hold that the site is written to: an earlier one, and the documentation."""
+
+
 def main() -> None:
     """Write the site and say how large it is."""
     parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
@@ -18,6 +22,9 @@ def main() -> None:
                         help="no other operators, for a quick look; repeatable")  # fmt: skip
     parser.add_argument("--newest", action="store_true", help="look at no older release")
     options = parser.parse_args()
+    others = {path.name for path in options.folder.glob("*")} - OURS
+    if others:
+        parser.error(f"{options.folder} holds something else: {', '.join(sorted(others))}")
     began = time.monotonic()
     count = build(options.folder, options.jobs, options.only, not options.newest)
     size = sum(path.stat().st_size for path in options.folder.rglob("*") if path.is_file())

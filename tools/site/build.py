@@ -1,6 +1,7 @@
 """The whole site: what takes long in processes of their own, then every page."""
 
 from collections.abc import Iterable, Mapping, Sequence
+import shutil
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from tools.site.others import (
     write_rule,
     write_vendor,
 )
-from tools.site.pages import ASSETS, TEMPLATES, Pages, script_words
+from tools.site.pages import ASSETS, JSON, LANGUAGES, TEMPLATES, Pages, script_words
 from tools.site.scans import scanned_models
 from tools.site.target_page import write_target
 
@@ -43,6 +44,8 @@ def build(folder: Path, jobs: int, only: Sequence[str] = (), release_histories: 
     ``only``: operators that get a page, for a quick look; the others are left out everywhere.
     ``release_histories``: whether older releases are looked at.
     """
+    for name in (*(one.value for one in LANGUAGES), JSON, ASSETS):
+        shutil.rmtree(folder / name, ignore_errors=True)
     known = Known(frozenset(only))
     pages = Pages(folder, known.bases, _built(known))
     histories = _histories(known, jobs if release_histories else 0)
@@ -53,7 +56,7 @@ def build(folder: Path, jobs: int, only: Sequence[str] = (), release_histories: 
     for rule in rules:
         write_rule(pages, rule)
     for one in advisories:
-        write_advisory(pages, one)
+        write_advisory(pages, one, known.database.vendors)
     rows = targets_answer()
     vendors = _vendors(known)
     for vendor in vendors:

@@ -1,6 +1,6 @@
 """Pages of vendors, rules, advisories and models, and the lists that lead to all pages."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,6 @@ from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.database import VendorStatus
 from opcheck.model.model_lists import ModelRow, Outcome
 from opcheck.model.plan import RuleInfo
-from opcheck.model.verdict import Evidence, Method
 from opcheck.views.terminal.model_lists import OUTCOMES
 from tools.site.pages import Pages
 
@@ -34,7 +33,7 @@ def write_rule(pages: Pages, rule: RuleInfo) -> None:
     )
 
 
-def write_advisory(pages: Pages, found: Document) -> None:
+def write_advisory(pages: Pages, found: Document, vendors: Collection[str]) -> None:
     """Write the page of an advisory."""
     said: Mapping[str, Any] = found.data
     ops = dict.fromkeys(op for use in said["uses"] for op in use["ops"])
@@ -44,6 +43,7 @@ def write_advisory(pages: Pages, found: Document) -> None:
         document={"schema": ADVISORY_SCHEMA, "advisory": dict(said)},
         said=said,
         ops=list(ops),
+        vendors=vendors,
         text=" ".join(said["text"].split()),
         reason=" ".join(said["reason"].split()),
         affects=[_affected(one) for one in said["affects"]],
@@ -151,11 +151,6 @@ def _said(row: ModelRow) -> Sentence:
             told = Sentence(OUTCOMES[said])
             parts.append(Sentence("{said} in {list}", said=told, list=", ".join(names)))
     return chained(parts, "; ")
-
-
-def reference(one: Mapping[str, str]) -> Evidence:
-    """An address that an advisory names, as a source."""
-    return Evidence(Method.TESTED, one["url"], date=one["date"])
 
 
 def in_groups(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

@@ -29,6 +29,11 @@
   });
   nameTheme();
 
+  /* every script has run */
+  addEventListener("DOMContentLoaded", () => {
+    document.documentElement.dataset.ready = "1";
+  });
+
   /* a place inside of something folded is shown */
   function unfold() {
     const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
