@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tools.site.build import build
 
-
 OURS = frozenset({"en", "zh", "json", "assets", "docs", "index.html"})
 """What a folder may hold that the site is written to: an earlier one, and the documentation."""
 
@@ -21,12 +20,19 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[], metavar="aten::gelu",
                         help="no other operators, for a quick look; repeatable")  # fmt: skip
     parser.add_argument("--newest", action="store_true", help="look at no older release")
+    parser.add_argument("--store", type=Path, help="of opcheck fleet, for the pages of models")
     options = parser.parse_args()
     others = {path.name for path in options.folder.glob("*")} - OURS
     if others:
         parser.error(f"{options.folder} holds something else: {', '.join(sorted(others))}")
     began = time.monotonic()
-    count = build(options.folder, options.jobs, options.only, not options.newest)
+    count = build(
+        options.folder,
+        options.jobs,
+        options.only,
+        release_histories=not options.newest,
+        store=options.store,
+    )
     size = sum(path.stat().st_size for path in options.folder.rglob("*") if path.is_file())
     took = time.monotonic() - began
     sys.stdout.write(f"{count:,} pages, {size / 1e6:.0f} MB, {took:.0f} s\n")

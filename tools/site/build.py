@@ -1,7 +1,7 @@
 """The whole site: what takes long in processes of their own, then every page."""
 
-from collections.abc import Iterable, Mapping, Sequence
 import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from opcheck.version import __version__
 from opcheck.views.html.template import TEMPLATES as REPORT_TEMPLATES
 from tools.site import indexes, words
 from tools.site.compact import matrix_script, search_script, targets_script
+from tools.site.fleet import outcomes
 from tools.site.histories import History, Tables, history
 from tools.site.known import Known
 from tools.site.operator_page import Around, write_operator
@@ -38,11 +39,19 @@ _given: dict[str, Any] = {}
 """What processes that are forked find, by name."""
 
 
-def build(folder: Path, jobs: int, only: Sequence[str] = (), release_histories: bool = True) -> int:
+def build(
+    folder: Path,
+    jobs: int,
+    only: Sequence[str] = (),
+    *,
+    release_histories: bool = True,
+    store: Path | None = None,
+) -> int:
     """Write the site into a folder; the number of pages, both languages together.
 
     ``only``: operators that get a page, for a quick look; the others are left out everywhere.
-    ``release_histories``: whether older releases are looked at.
+    ``release_histories``: whether older releases are looked at. ``store``: of opcheck fleet, whose
+    last run is told on the pages of models.
     """
     for name in (*(one.value for one in LANGUAGES), JSON, ASSETS):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -62,7 +71,7 @@ def build(folder: Path, jobs: int, only: Sequence[str] = (), release_histories: 
     for vendor in vendors:
         own = [row for row in rows if row.target.vendor == vendor.vendor]
         write_vendor(pages, vendor, own)
-    models = models_of(known.database.model_rows, scanned_models())
+    models = models_of(known.database.model_rows, scanned_models(), outcomes(store))
     for model in models:
         write_model(pages, model)
     indexes.write(pages, known, histories, rows, vendors, rules, advisories, models)

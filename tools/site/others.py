@@ -10,11 +10,18 @@ from opcheck.commands.models.views.json import models_document
 from opcheck.commands.rules.views.json import rules_document
 from opcheck.commands.targets.values import TargetRow
 from opcheck.db.files.document import Document
-from opcheck.lang.sentence import Sentence, chained
+from opcheck.db.predicates import read_predicate
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.model.database import VendorStatus
-from opcheck.model.model_lists import ModelRow, Outcome
+from opcheck.model.matrix import Condition
+from opcheck.model.model_lists import ModelRow
+from opcheck.model.model_lists import Outcome as Listed
 from opcheck.model.plan import RuleInfo
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.views.conditions import sentence
+from opcheck.views.terminal import words as terminal
 from opcheck.views.terminal.model_lists import OUTCOMES
+from tools.site.fleet import Outcome
 from tools.site.pages import Pages
 
 ADVISORY_SCHEMA = "opcheck.site.advisory/1"
@@ -44,10 +51,32 @@ def write_advisory(pages: Pages, found: Document, vendors: Collection[str]) -> N
         said=said,
         ops=list(ops),
         vendors=vendors,
-        text=" ".join(said["text"].split()),
+        text=sentence(_conditions(said), _chips(said)),
         reason=" ".join(said["reason"].split()),
         affects=[_affected(one) for one in said["affects"]],
     )
+
+
+def _conditions(said: Mapping[str, Any]) -> Sequence[Condition]:
+    """What an advisory says of each use, for the sentence of a page of an operator, too."""
+    text = " ".join(said["text"].split())
+    return [
+        Condition(
+            code=said["id"],
+            verdict=Verdict.NATIVE,
+            text=text,
+            confidence=Confidence(said["confidence"]),
+            predicates=tuple(map(read_predicate, use.get("tests", ()))),
+        )
+        for use in said["uses"]
+    ]
+
+
+def _chips(said: Mapping[str, Any]) -> str:
+    """The chips that it names; of vendors where it is of all that they have."""
+    named = (one.get("chips", (one["vendor"],)) for one in said["affects"])
+    chips = dict.fromkeys(chip for some in named for chip in some)
+    return chained(map(verbatim, chips), f" {terminal.OR} ")
 
 
 def _affected(one: Mapping[str, Any]) -> tuple[str, str]:
@@ -98,6 +127,8 @@ class Model(Struct, frozen=True):
     name: str
     rows: tuple[ModelRow, ...]
     scans: tuple[Mapping[str, str], ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    """Of a run of opcheck fleet."""
 
     @property
     def runs(self) -> Sequence[str]:
@@ -106,19 +137,22 @@ class Model(Struct, frozen=True):
 
 
 def models_of(
-    rows: Iterable[ModelRow], scans: Mapping[str, Sequence[Mapping[str, str]]]
+    rows: Iterable[ModelRow],
+    scans: Mapping[str, Sequence[Mapping[str, str]]],
+    fleet: Mapping[str, Sequence[Outcome]],
 ) -> tuple[Model, ...]:
-    """Every model that a list or a scan names; names that differ in signs alone are one."""
+    """Every model that a list, a scan or a fleet names; names that differ in signs are one."""
     by_slug: dict[str, tuple[str, list[ModelRow]]] = {}
     for row in rows:
         by_slug.setdefault(slug_of(row.name), (row.name, []))[1].append(row)
-    for name in scans:
+    for name in (*scans, *fleet):
         by_slug.setdefault(slug_of(name), (name, []))
     scanned: dict[str, list[Mapping[str, str]]] = {}
     for name, some in scans.items():
         scanned.setdefault(slug_of(name), []).extend(some)
+    ran = {slug_of(name): tuple(some) for name, some in fleet.items()}
     return tuple(
-        Model(slug, name, tuple(some), tuple(scanned.get(slug, ())))
+        Model(slug, name, tuple(some), tuple(scanned.get(slug, ())), ran.get(slug, ()))
         for slug, (name, some) in sorted(by_slug.items())
     )
 
@@ -135,18 +169,32 @@ def write_model(pages: Pages, model: Model) -> None:
     pages.write(
         f"models/{model.slug}",
         "model.html",
-        document={**document, "scans": [dict(scan) for scan in model.scans]},
+        document={
+            **document,
+            "scans": [dict(scan) for scan in model.scans],
+            "fleet": [_outcome(one) for one in model.outcomes],
+        },
         model=model,
         said=_said,
         runs=lambda row: row.best.runs,
     )
 
 
+def _outcome(one: Outcome) -> object:
+    blockers = [{"op": b.op, "verdict": b.verdict.value, "text": str(b.text)} for b in one.blockers]
+    return {
+        "targets": list(one.targets),
+        "runs": one.runs,
+        "reason": one.reason,
+        "blockers": blockers,
+    }
+
+
 def _said(row: ModelRow) -> Sentence:
     """Each outcome with its precisions, as ``opcheck models`` has it."""
     alone = [] if row.outcome is None or row.outcome in row.precisions else [row.outcome]
     parts = [Sentence(OUTCOMES[said]) for said in alone]
-    for said in Outcome:
+    for said in Listed:
         if names := row.precisions.get(said, ()):
             told = Sentence(OUTCOMES[said])
             parts.append(Sentence("{said} in {list}", said=told, list=", ".join(names)))

@@ -120,6 +120,7 @@ SCANNED_IS = "Scanned against every target, as the table of scanned models has i
 LISTED_IS = "Lists speak of other code than yours, and of the releases that they name."
 CALLS, GAPS, RUNS_ON, NOT_ON = "calls", "gaps", "runs on", "not on"
 LIBRARY = "library"
+IN_FLEET = "In a run of opcheck fleet"
 
 COMPARE_IS = (
     "Name targets, each in any of its releases: ascend-910b@7.1.0, nvidia-h100. Overloads that "
@@ -135,7 +136,6 @@ FOR_SCRIPT: Mapping[str, object] = {
               "m": "model"},
     "none": "Nothing of that name.",
     "since": "since {release}",
-    "absent": NOT_THERE,
     "no_targets": NOTHING_LEFT,
     "copied": "Copied",
     "share": SHARE,
