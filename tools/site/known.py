@@ -5,7 +5,6 @@ from functools import cached_property
 
 from opcheck.db.store import Database
 from opcheck.db.tables import OperatorFacts
-from opcheck.db.versions import version_key
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.verdict import Verdict
@@ -116,9 +115,13 @@ def by_vendor(targets: Sequence[Target]) -> Mapping[str, tuple[Target, ...]]:
     return {vendor: tuple(some) for vendor, some in found.items()}
 
 
-def newest_first(releases: Sequence[str]) -> tuple[str, ...]:
-    """Releases by their version."""
-    return tuple(sorted(releases, key=version_key, reverse=True))
+def named(targets: Sequence[Target], vendors: Mapping[str, Sequence[Target]]) -> tuple[str, ...]:
+    """Targets by name; a vendor's name for all of several that it has."""
+    found: list[str] = []
+    for vendor, some in by_vendor(targets).items():
+        whole = len(some) > 1 and len(some) == len(vendors[vendor])
+        found += [vendor] if whole else [target.name for target in some]
+    return tuple(found)
 
 
 def _plain_first(op: str) -> tuple[bool, str]:

@@ -1,26 +1,31 @@
 """The JSON beside the page of an operator: each condition and each source once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence
-from opcheck.views.conditions import predicate_value
+from opcheck.views.conditions import sentence
 from opcheck.views.document.parts import Json, evidence_value
-from tools.site.known import VERDICTS
+from tools.site.known import VERDICTS, named
 from tools.site.operators import Cell, Group, Operator, Overload, Row, Stated, Way
 
 OPERATOR_SCHEMA = "opcheck.site.operator/1"
 
 
-def document(operator: Operator) -> Json:
-    """The page as JSON; numbers under ``evidence`` are places in the list of that name."""
+def document(operator: Operator, vendors: Mapping[str, Sequence[Target]]) -> Json:
+    """The page as JSON; numbers under ``evidence`` are places in the list of that name.
+
+    Where a condition holds for all of several targets of a vendor, that is named in their place.
+
+    What conditions test is left out: their sentences say it, and ``opcheck explain`` has it.
+    """
     sources = _Sources()
     found: dict[str, object] = {
         "schema": OPERATOR_SCHEMA,
         "operator": operator.base,
         "overloads": [_overload(overload, sources) for overload in operator.overloads],
         "targets": [_row(row, operator) for row in operator.rows],
-        "conditions": [_stated(stated, sources) for stated in operator.stated],
+        "conditions": [_stated(stated, sources, vendors) for stated in operator.stated],
     }
     return {**found, "evidence": sources.values}
 
@@ -66,7 +71,7 @@ def _overload(overload: Overload, sources: _Sources) -> Json:
 def _group(group: Group, sources: _Sources) -> Json:
     found = group.explanation
     return _filled({
-        "targets": list(map(str, group.targets)),
+        "targets": _names(group.targets),
         "verdict": found.verdict.value,
         "confidence": found.confidence.value,
         "reason": {"code": found.reason.code, "text": str(found.reason.text)},
@@ -118,17 +123,15 @@ def _cell(cell: Cell) -> Json:
     })  # fmt: skip
 
 
-def _stated(stated: Stated, sources: _Sources) -> Json:
+def _stated(stated: Stated, sources: _Sources, vendors: Mapping[str, Sequence[Target]]) -> Json:
     first = stated.conditions[0]
     return {
         "code": first.code,
         "verdict": first.verdict.value,
         "confidence": first.confidence.value,
-        "text": str(first.text),
-        "tests": [
-            [_filled(predicate_value(predicate)) for predicate in condition.predicates]
-            for condition in stated.conditions
+        "text": str(sentence(stated.conditions, "{chip}")),
+        "holds": [
+            {"ops": list(ops), "targets": list(named(some, vendors))} for ops, some in stated.holds
         ],
-        "holds": [{"ops": list(ops), "targets": _names(some)} for ops, some in stated.holds],
         "evidence": sources.places(first.evidence),
     }

@@ -12,7 +12,7 @@ from opcheck.views.conditions import sentence
 from opcheck.views.terminal import words as terminal
 from tools.site import words
 from tools.site.dtypes import DTYPES
-from tools.site.known import VERDICTS, Known, by_vendor, overload_of, slug
+from tools.site.known import VERDICTS, Known, by_vendor, named, overload_of, slug
 from tools.site.operator_json import document
 from tools.site.operators import Operator, Overload, Stated
 from tools.site.pages import Pages
@@ -55,7 +55,7 @@ def write_operator(pages: Pages, known: Known, around: Around, operator: Operato
     pages.write(
         f"operators/{slug(operator.base)}",
         "operator.html",
-        document=document(operator),
+        document=document(operator, vendors),
         page=operator,
         summary=tuple(_summary(operator.overloads[0])),
         dtypes=DTYPES,
@@ -68,15 +68,6 @@ def write_operator(pages: Pages, known: Known, around: Around, operator: Operato
         related=_related(operator.base, known),
         run_by=sorted(run_by),
     )
-
-
-def named(targets: Sequence[Target], vendors: Mapping[str, Sequence[Target]]) -> tuple[str, ...]:
-    """Targets by name; a vendor's name for all of several that it has."""
-    found: list[str] = []
-    for vendor, some in by_vendor(targets).items():
-        whole = len(some) > 1 and len(some) == len(vendors[vendor])
-        found += [vendor] if whole else [target.name for target in some]
-    return tuple(found)
 
 
 def _summary(overload: Overload) -> Iterator[tuple[Verdict, Sentence]]:

@@ -43,6 +43,8 @@ class Overload(Struct, frozen=True):
     ways: tuple[Way, ...]
     torch_range: tuple[str, str] | None
     package: str
+    like: str = ""
+    """An overload that has the same verdicts in as many groups, for what that one's reasons say."""
 
 
 class Cell(Struct, frozen=True):
@@ -89,16 +91,20 @@ class Operators:
         self._known = known
         self._histories = histories
         self._dtypes = Dtypes(known)
+        self._everywhere = frozenset(
+            id(one) for target in known.targets for one in conditions_of_all(known, target)
+        )
+        """Conditions that hold for every operator of a target, which its page has."""
 
     def operator(self, base: str) -> Operator:
         """Everything that the page of an operator says."""
         found = {op: self._explained(op) for op in self._known.bases[base]}
-        overloads = tuple(_overload(op, explained) for op, explained in found.items())
+        overloads = _alike(_overload(op, explained) for op, explained in found.items())
         return Operator(
             base,
             overloads,
             tuple(self._rows(overloads, found)),
-            tuple(_stated(found)),
+            tuple(_stated(found, self._everywhere)),
         )
 
     def _explained(self, op: str) -> Mapping[Target, Explanation]:
@@ -178,17 +184,39 @@ def _overload(op: str, found: Mapping[Target, Explanation]) -> Overload:
     )
 
 
+def _alike(overloads: Iterable[Overload]) -> tuple[Overload, ...]:
+    """Overloads, of which a later one names the first that fares on every target as it does."""
+    first: dict[tuple[object, ...], str] = {}
+    marked: list[Overload] = []
+    for one in overloads:
+        key = tuple(
+            (group.targets, group.explanation.verdict, group.explanation.reason.code)
+            for group in one.groups
+        )
+        marked.append(replace(one, like=first.get(key, "")))
+        first.setdefault(key, one.op)
+    return tuple(marked)
+
+
 def _way(way: tuple[object, ...], devices: Iterable[str]) -> Way:
     recorded_on, choices, branches = way
     return Way(tuple(dict.fromkeys(devices)), recorded_on, choices, branches)  # type: ignore[arg-type]  # as they were put together
 
 
-def _stated(found: Mapping[str, Mapping[Target, Explanation]]) -> Iterator[Stated]:
-    """Every condition once, what makes most of a difference first."""
+def conditions_of_all(known: Known, target: Target) -> tuple[Condition, ...]:
+    """What holds for every overload on a target."""
+    return known.matrix(target).conditions.get("*", ())
+
+
+def _stated(
+    found: Mapping[str, Mapping[Target, Explanation]], everywhere: frozenset[int]
+) -> Iterator[Stated]:
+    """Every condition of these overloads once, what makes most of a difference first."""
     holds: dict[tuple[Condition, ...], dict[str, list[Target]]] = {}
     for op, of_target in found.items():
         for target, said in of_target.items():
-            for alike in _together(shown_conditions(said)):
+            own = [c for c in shown_conditions(said) if id(c) not in everywhere]
+            for alike in _together(own):
                 holds.setdefault(alike, {}).setdefault(op, []).append(target)
     for conditions in sorted(holds, key=lambda some: -some[0].verdict.rank):
         places: dict[tuple[Target, ...], list[str]] = {}

@@ -8,6 +8,7 @@ from typing import Any
 
 import jinja2
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from opcheck.commands.db.terminal import otherwise
 from opcheck.lang.sentence import changed, from_data
@@ -160,7 +161,7 @@ def _operator_link(op: str, root: str, known: frozenset[str]) -> Markup:
 
 @cache
 def _citation(fact: Evidence) -> Markup:
-    address, text = web_address(fact), source(fact, verbose=False)
+    address, text = web_address(replace(fact, commit=fact.commit[:12])), source(fact, verbose=False)
     if not address:
         return Markup("<span>{}</span>").format(text)
     return Markup('<a href="{}">{}</a>').format(address, text)

@@ -12,8 +12,10 @@ from opcheck.lang.sentence import Sentence, place_names
 from opcheck.model.environment import Pairing, Step
 from opcheck.model.target import Target
 from opcheck.model.verdict import Verdict
+from opcheck.views.conditions import sentence
 from tools.site.histories import History
 from tools.site.known import ABSENT, VERDICTS, Known, base_of, overload_of
+from tools.site.operators import conditions_of_all
 from tools.site.pages import Pages
 
 TARGET_SCHEMA = "opcheck.site.target/1"
@@ -70,6 +72,9 @@ def write_target(
         install=_install(known, target),
         remedies=known.database.remedies(target),
         notes=known.matrix(target).advisories,
+        everywhere=[
+            (one, sentence([one], target.chip)) for one in conditions_of_all(known, target)
+        ],
     )
 
 

@@ -63,7 +63,8 @@ NOT_THERE = "nothing is said of it there"
 CONDITIONS = "Conditions"
 CONDITIONS_ARE = (
     "Calls that fare otherwise than the table says, in the words of whoever says so. Open one for "
-    "the overloads and targets that have it, and for its sources."
+    "the overloads and targets that have it, and for a source. What holds for every operator "
+    "of a target stands on the target's page."
 )
 DTYPES_OTHERWISE = "By dtype"
 DTYPES_ARE = (
@@ -86,6 +87,7 @@ NOTHING_CHANGED = "no verdict changed"
 GOES_WITH = "What goes with it"
 TRAPS = "Known traps"
 TRAPS_ARE = "Conditions by their code, and the overloads that have them."
+OF_ALL = "For every operator"
 SOURCES = "Sources"
 ALSO_CALLED = "also called"
 DATA_OF = "data of"
@@ -158,6 +160,11 @@ def on_targets(verdict: Verdict, count: int, of: int) -> Sentence:
     return Sentence(
         "{said} on {count} of {figure}", said=verdict.value, count=str(count), figure=of
     )
+
+
+def like(op: str) -> Sentence:
+    """That an overload fares as another one, for the same reasons."""
+    return Sentence("as {op}, for the same reasons", op=op)
 
 
 def counted(count: int, noun: str) -> Sentence:

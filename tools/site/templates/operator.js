@@ -6,6 +6,20 @@
   const targets = window.opcheckTargets;
   const verdicts = window.opcheckWords.verdicts;
   const note = filters.querySelector("output");
+  /* names of targets lead to their pages */
+  for (const head of document.querySelectorAll(".grid th.targets")) {
+    const links = head.textContent.split(" ").map((name) => {
+      const link = document.createElement("a");
+      link.href = `${document.body.dataset.root}targets/${name}.html`;
+      link.textContent = name;
+      return link;
+    });
+    head.replaceChildren(...links.flatMap((link) => [link, " "]));
+  }
+  const about = [...document.querySelectorAll(".group, .condition")].map((one) => ({
+    one,
+    names: [...one.querySelectorAll(".names")].flatMap((names) => names.lastChild.textContent.split(/[:, ]+/)),
+  }));
   const rows = [...document.querySelectorAll(".grid tbody tr")].map((row) => ({
     row,
     names: [...row.querySelectorAll("th a")].map((link) => ({ link, name: link.textContent })),
@@ -64,8 +78,8 @@
         draw(one, dtype && letter === one.letter && one.dtypes[dtype] ? one.dtypes[dtype] : letter);
       }
     }
-    for (const one of document.querySelectorAll("[data-t]")) {
-      one.hidden = wanted.length > 0 && !one.dataset.t.split(" ").some((name) => shown.has(name));
+    for (const { one, names } of about) {
+      one.hidden = wanted.length > 0 && !names.some((name) => shown.has(name));
     }
     note.textContent = rows.every(({ row }) => row.hidden) ? window.opcheckWords.no_targets
       : dtype && release ? window.opcheckWords.of_newest : "";

@@ -29,6 +29,19 @@
   });
   nameTheme();
 
+  /* names of operators in long lists lead to their pages, once they are looked at */
+  for (const list of document.querySelectorAll(".operators")) {
+    const linked = () => list.replaceChildren(...list.textContent.trim().split(/\s+/).flatMap((text) => {
+      const [base] = text.split(".");
+      const link = document.createElement("a");
+      const page = base.includes("::") ? base.replace("::", ".") : `aten.${base}`;
+      link.href = `${body.dataset.root}operators/${page}.html`;
+      link.textContent = text;
+      return [link, " "];
+    }));
+    list.closest("details").addEventListener("toggle", linked, { once: true });
+  }
+
   /* every script has run */
   addEventListener("DOMContentLoaded", () => {
     document.documentElement.dataset.ready = "1";
