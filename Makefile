@@ -7,7 +7,9 @@
 #   make test-torch VERSION=2.6.0  a share of the tests with another release of torch, in .venv-torch-2.6.0
 #   make test-libraries  layers that stand for those of other libraries, beside these libraries' own
 #   make lint, make format, make bench
-#   make docs    docs/ as a site, into site/
+#   make docs    docs/ as a site, into site/docs/
+#   make site    the pages of operators and targets, with the docs, into site/: many minutes
+#   make site-check  every page of site/: links, identifiers, HTML
 #   make release-check  build, install in fresh environments of each Python found, and use it there
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
@@ -22,7 +24,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing model-lists demand fuzz fuzz-whole release-check
+.PHONY: help setup demo docs site site-check check units test test-whole test-torch test-libraries lint format bench labels readme rates coverage fixes models missing model-lists demand fuzz fuzz-whole release-check
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -103,6 +105,13 @@ test-libraries: setup
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# self-contained: put the folder on any host of pages, or open site/index.html
+site: docs
+	$(BIN)/python -m tools.site site $(if $(FLEET),--store $(FLEET))
+
+site-check: setup
+	$(BIN)/python -m tools.site.check site
 
 # What was checked is left in dist/. Each Python has torch installed anew: RELEASE="--torch torch" for the
 # newest in place of the pinned one, "--python 3.11" for that Python alone. Not part of the tests.

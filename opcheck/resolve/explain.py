@@ -66,7 +66,7 @@ def explain(
 ) -> Explanation:
     """Say how a use of ``op`` on floats fares that meets no condition, and which there are."""
     name = str(op)
-    table = TableNodes(operators, _of_floats(branches))
+    table = TableNodes(operators, branches_of_floats(branches))
     root = table.of(Node(op, ()))
     resolution = Walk(table.nodes, matrix, torch_version).resolution(root)
     entry = matrix.entries.get(name)
@@ -88,9 +88,29 @@ def explain(
     )
 
 
-def _of_floats(branches: Branches) -> Branches:
+def branches_of_floats(branches: Branches) -> Branches:
     """The ways that composites go for floating-point tensors."""
-    return {op: branches.get(f"{op}|float", ways) for op, ways in branches.items()}
+    return _OfFloats(branches)
+
+
+class _OfFloats(Mapping[str, tuple[tuple[str, ...], ...]]):
+    """The ways that composites go for floating-point tensors, each looked up when it is asked for.
+
+    A table has thousands, of which one overload needs a few.
+    """
+
+    def __init__(self, branches: Branches) -> None:
+        self._branches = branches
+
+    def __getitem__(self, op: str) -> tuple[tuple[str, ...], ...]:
+        found = self._branches.get(f"{op}|float")
+        return self._branches[op] if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._branches)
+
+    def __len__(self) -> int:
+        return len(self._branches)
 
 
 def _floats_first(name: str, branches: Branches) -> tuple[tuple[str, ...], ...]:
