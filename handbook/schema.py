@@ -1,15 +1,18 @@
 """JSON schemas as people read them."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import opcheck.views
 from handbook.base import code, plain, table
+from opcheck.site import SCHEMAS
 
 FOLDER = Path(opcheck.views.__file__).parent / "schema"
 FILES = tuple(sorted(FOLDER.glob("*.json")))
+_ID = re.compile(r'("\$id": )"[^"]*"')
 _LISTED = 8
 """Values of an enum that are listed."""
 
@@ -70,3 +73,14 @@ def _type(value: Mapping[str, Any], links: str) -> str:
 
 def _default(value: Mapping[str, Any]) -> str:
     return f"Default: {code(json.dumps(value['default']))}." if "default" in value else ""
+
+
+def published(path: Path) -> str:
+    """Give the text of a schema with the address that it has on the site."""
+    text = path.read_text(encoding="utf-8")
+    return _ID.sub(lambda found: f"{found[1]}{json.dumps(SCHEMAS + path.name)}", text, count=1)
+
+
+if __name__ == "__main__":
+    for file in FILES:
+        file.write_text(published(file), encoding="utf-8")

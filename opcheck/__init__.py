@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.version import __version__
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from opcheck.emulate.session import Emulator as emulate  # noqa: N813  # called as a function
     from opcheck.model.policy import Policy
     from opcheck.model.report import Report
+    from opcheck.model.scan_options import ScanOptions
     from opcheck.model.script import ScriptRun
 else:
     from opcheck import emulate  # the room, which is that function without loading torch
@@ -120,7 +121,7 @@ def gate(
     baseline: str | os.PathLike[str] = "",
     against: "Report | None" = None,
     databases: Sequence[str] = (),
-    **scanning: Any,
+    **scanning: "Unpack[ScanOptions]",
 ) -> "GateResult":
     """Hold a report, a live model, or a source, against a policy; ``.passed`` is the answer.
 

@@ -7,7 +7,7 @@ from opcheck.lang.sentence import NOTHING, Sentence
 
 EXTRAS: Mapping[str, str] = {
     "packaging": "doctor", "libcst": "fix", "jinja2": "html", "numpy": "probe",
-    "expecttest": "probe",
+    "expecttest": "probe", "mcp": "mcp",
 }  # fmt: skip
 """A library that only some commands import -> the extra of opcheck that brings it."""
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import tee
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from opcheck.commands.gate.values import GateResult
     from opcheck.model.policy import Policy
     from opcheck.model.report import Report
+    from opcheck.model.scan_options import ScanOptions
 
 __all__ = ["assert_compatible"]
 
@@ -32,7 +33,7 @@ def assert_compatible(
     baseline: str | os.PathLike[str] = "",
     against: "Report | None" = None,
     databases: Sequence[str] = (),
-    **scanning: Any,
+    **scanning: "Unpack[ScanOptions]",
 ) -> "GateResult":
     """Fail unless ``model`` runs on every one of ``targets``, as the emptiest policy asks.
 
@@ -70,7 +71,7 @@ def assert_compatible(
     if found.passed:
         return found
     failing = [target.target for target in found.targets if not target.passed]
-    planned = {**scanning, "targets": failing, "databases": databases, "plan": True}
+    planned: dict[str, Any] = {**scanning, "targets": failing, "databases": databases, "plan": True}
     found = opcheck.gate(opcheck.scan(model, again, **planned), asked, targets=failing, **judged)
     raise AssertionError(text.render(found, Page(width=_WIDTH)).rstrip())
 

@@ -108,8 +108,9 @@ def test_runs_with_what_is_required(run: Run, words: tuple[str, ...]) -> None:
         (("fix", "--custom-op", "aten::special_i0e", *_NET), "jinja2"),
         (("scan", "--format", "html=out.html", *_NET), "jinja2"),
         (("probe", "-t", TARGET), "numpy"),
+        (("mcp",), "mcp"),
     ],
-    ids=["doctor", "fix", "custom", "html", "probe"],
+    ids=["doctor", "fix", "custom", "html", "probe", "mcp"],
 )
 def test_a_missing_library_is_named_with_its_extra(
     run: Run, words: tuple[str, ...], library: str

@@ -18,13 +18,13 @@ LONGEST = 400
 
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"lang"}),
-    frozenset({"closures", "errors", "files", "python_state", "registry", "version"}),
+    frozenset({"closures", "errors", "files", "python_state", "registry", "site", "version"}),
     frozenset({"model"}),
     frozenset({"db", "kernel_code"}),
     frozenset({"source", "trace", "lint"}),
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),
-    frozenset({"emulate", "runtime", "costs"}),
+    frozenset({"emulate", "exporting", "runtime", "costs"}),
     frozenset({"sandbox", "saved_graph", "composites", "device_types"}),
     frozenset({"views"}),
     frozenset({"pipeline"}),
@@ -37,7 +37,7 @@ RANKS: tuple[frozenset[str], ...] = (
 
 TORCH = (
     "opcheck.trace.", "opcheck.source.building.", "opcheck.rewrite.", "opcheck.emulate.",
-    "opcheck.runtime.",
+    "opcheck.runtime.", "opcheck.exporting.",
 )  # fmt: skip
 """Where importing a module may load torch."""
 WITHOUT_TORCH = "opcheck.emulate"

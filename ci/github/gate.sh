@@ -57,7 +57,11 @@ opcheck "${gate[@]}" 2> >(tee "$errors" >&2)
 code=$?
 
 echo "exit-code=$code" >>"$GITHUB_OUTPUT"
-if [ "$code" -ne 0 ] && [ "$code" -ne 10 ]; then
+answered=false
+case $code in 0 | 10) answered=true ;; esac
+# a folder of which one source cannot be judged has an answer all the same
+if [ "$code" -eq 3 ] && [ -d "$OPCHECK_SOURCE" ] && [ -s "$files/opcheck.md" ]; then answered=true; fi
+if [ "$answered" = false ]; then
   wait
   text=$(<"$errors")
   text=${text//'%'/%25} text=${text//$'\r'/%0D} text=${text//$'\n'/%0A}
@@ -75,4 +79,4 @@ cat "$files/opcheck.md" >>"$GITHUB_STEP_SUMMARY"
   echo "report=$files/report.json"
   echo "comment=$files/opcheck.md"
 } >>"$GITHUB_OUTPUT"
-if [ "$OPCHECK_FAIL" = true ]; then exit "$code"; fi
+if [ "$OPCHECK_FAIL" = true ] || [ "$code" -eq 3 ]; then exit "$code"; fi

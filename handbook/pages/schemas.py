@@ -39,7 +39,7 @@ def _parts(path: Path) -> Iterator[str]:
     title = schema["title"]
     prefix = f"{_anchor(title)}-"
     yield f"## {title} {{ #{_anchor(title)} }}\n"
-    yield f"{plain(schema.get('description', ''))}\n\n[{path.name}](schemas/{path.name})\n"
+    yield f"{plain(schema.get('description', ''))}\n\n[{path.name}](../schema/{path.name})\n"
     yield keys(schema, f"#{prefix}")
     yield from parts(schema, prefix)
 

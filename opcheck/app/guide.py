@@ -90,7 +90,8 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     "operator; a script fails, or never uses the device",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
     ExitCode.GATE: "the gate failed, emulate or run with --stop met a refusal, emulate --check "
-    "a disagreement or a run that ended early, a proof failed, fix mended nothing, or doctor "
+    "a disagreement or a run that ended early, a proof failed, an export did not come through, "
+    "fix mended nothing, or doctor "
     "found what does not go together",
 }
 

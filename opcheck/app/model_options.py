@@ -142,6 +142,16 @@ Memory = Annotated[
         rich_help_panel=MORE,
     ),
 ]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="NAME",
+        help="Of a folder, the sources of this name; * and ? stand for any, repeatable.",
+        show_default="all of them",
+        rich_help_panel=MORE,
+    ),
+]
 Trust = Annotated[
     bool,
     typer.Option(
@@ -151,6 +161,43 @@ Trust = Annotated[
         rich_help_panel=MORE,
     ),
 ]
+
+
+def require_plain(source: str, **options: object) -> None:
+    """Refuse options that are of one model, where a folder with several is named.
+
+    Raises:
+        UsageError: there is one.
+    """
+    given = next((name for name, value in options.items() if value), "")
+    if given:
+        raise UsageError(
+            Sentence(
+                "{text} is a folder with several sources, and --{name} is of one",
+                text=source,
+                name=given.replace("input_sets", "inputs"),
+            ),
+            Sentence("say it of that source under sources in opcheck.yaml"),
+        )
+
+
+def refuse_only(source: str, only: Sequence[str] | None) -> None:
+    """Refuse to choose among the sources of what is one.
+
+    Raises:
+        UsageError: somebody does.
+    """
+    if only:
+        raise UsageError(
+            Sentence("--only is for a folder with several sources, and {text} is one", text=source),
+            Sentence("leave it out"),
+        )
+
+
+def limits(timeout: float | None, memory: float | None) -> tuple[tuple[str, float], ...]:
+    """The limits that were given, by the names that entries of a project have for them."""
+    given = (("timeout", timeout), ("memory", memory))
+    return tuple((name, value) for name, value in given if value is not None)
 
 
 class ModelCommand(DirectCommand):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -73,6 +74,8 @@ def _path(file: str) -> Path | None:
     return None
 
 
+_LONGEST_TIME = 11
+"""Digits of a time that has four digits of a year."""
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal is."""
 NARROWEST = 40
@@ -82,6 +85,7 @@ class Output:
     """A destination that is known to be writable before any work starts."""
 
     def __init__(self, path: Path | None) -> None:
+        self._started = _now(os.environ)
         with _failing_as(Sentence("cannot write {text}", text=path)):
             self._path = None if path is None else _checked(path)
         if self._path is not None:
@@ -106,6 +110,7 @@ class Output:
             explain=detail.explain,
             top=detail.top,
             waived=detail.waived,
+            started=self._started,
         )
         if self._path is not None:
             return page
@@ -126,6 +131,13 @@ class Output:
             return
         with _failing_as(Sentence("cannot write to stdout")):
             _write_stdout(text)
+
+
+def _now(environment: Mapping[str, str]) -> str:
+    """The time in UTC; what ``SOURCE_DATE_EPOCH`` says instead, for files that are to be alike."""
+    told = environment.get("SOURCE_DATE_EPOCH", "")
+    known = told.isdecimal() and len(told) <= _LONGEST_TIME
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(told) if known else None))
 
 
 def _checked(path: Path) -> Path:

@@ -35,10 +35,17 @@ _BECOMES = "-becomes-"
 """Stands between two dtypes in the code of a cast that gives another than it is asked for."""
 
 
+Made = dict[tuple[int, ...], tuple[Sequence[Mapping[str, Any]], tuple[Condition, ...]]]
+"""Identities of a line and of its second sources -> these, and the conditions that it states."""
+
+
 class _Conditions(Mapping[str, tuple[Condition, ...]]):
     """What of a release's file holds for a target, each condition made when first asked for."""
 
-    def __init__(self, target: Target, release: Mapping[str, Any], cited: Citations) -> None:
+    def __init__(
+        self, target: Target, release: Mapping[str, Any], cited: Citations, shared: Made
+    ) -> None:
+        self._shared = shared
         self._holds = partial(applies, target=target, release=release)
         self._stated = [lines(release.get(section, ())) for section in _STATED]
         self._seconds = lines(release.get("second_sources", ()))
@@ -65,14 +72,27 @@ class _Conditions(Mapping[str, tuple[Condition, ...]]):
     def _read(self, op: str, said: Iterable[Mapping[str, Any]]) -> Iterator[Condition]:
         seconds = [*filter(self._holds, self._seconds.of(op))]
         for one in said:
-            yield from _read(one, seconds, self._cited)
+            yield from self._once(one, seconds if _weighed(one) else ())
+
+    def _once(
+        self, one: Mapping[str, Any], seconds: Sequence[Mapping[str, Any]]
+    ) -> tuple[Condition, ...]:
+        """The conditions of a line: of another chip with the same line, they are the same."""
+        lines = (one, *seconds)
+        key = tuple(map(id, lines))
+        if key not in self._shared:
+            self._shared[key] = lines, tuple(_read(one, seconds, self._cited))
+        return self._shared[key][1]
 
 
 def conditions_by_operator(
-    target: Target, release: Mapping[str, Any], cited: Citations
+    target: Target, release: Mapping[str, Any], cited: Citations, shared: Made | None = None
 ) -> Mapping[str, tuple[Condition, ...]]:
-    """Conditions by overload; ``*`` for every overload. Each is made when first asked for."""
-    return _Conditions(target, release, cited)
+    """Conditions by overload; ``*`` for every overload. Each is made when first asked for.
+
+    ``shared``: what was made for other chips of the release, and is added to.
+    """
+    return _Conditions(target, release, cited, {} if shared is None else shared)
 
 
 def advisories(
@@ -108,16 +128,20 @@ def applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any])
 def _read(
     said: Mapping[str, Any], seconds: Sequence[Mapping[str, Any]], cited: Citations
 ) -> Iterator[Condition]:
-    """The conditions that a line of the file states; a document's, as second sources settle it.
-
-    The second sources are pages of kernels, so that none of them settles what such a page says.
-    """
-    others = () if "kernels" in said else seconds
+    """The conditions that a line of the file states; a document's, as second sources settle it."""
     for condition in _stated(said, cited):
         if of_document(said):
-            yield from settled(condition, others, cited)
+            yield from settled(condition, seconds, cited)
         else:
             yield condition
+
+
+def _weighed(said: Mapping[str, Any]) -> bool:
+    """Whether second sources settle what a line says.
+
+    They are pages of kernels, so that none of them settles what such a page says.
+    """
+    return of_document(said) and "kernels" not in said
 
 
 def _stated(said: Mapping[str, Any], cited: Citations) -> Iterator[Condition]:

@@ -5,20 +5,27 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
+from msgspec import Struct, field
+
 from opcheck.db.by_hand.deterministic import cautions_of
 from opcheck.db.collectives import collectives_of
 from opcheck.db.compilers import compilers_of
-from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
+from opcheck.db.conditions import (
+    Made,
+    advisories,
+    conditions_by_operator,
+    gradients_by_operator,
+)
 from opcheck.db.files.document import Document
 from opcheck.db.files.parts import Entries
 from opcheck.db.reading import Chosen, Citations, LateMapping, LazyMapping
 from opcheck.db.schema.tables import KINDS
-from opcheck.db.tables import Tables, choices_of, inherited
+from opcheck.db.tables import Tables, inherited
 from opcheck.db.triton import cuda_sources_of, triton_of
 from opcheck.db.versions import within
 from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
-from opcheck.model.target import Target
+from opcheck.model.target import Target, TargetKind
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Evidence, Method
 
@@ -29,6 +36,14 @@ Registered = Mapping[str, Mapping[str, Any]]
 """Overload -> its entry, as a release's file has it."""
 
 
+class Shared(Struct):
+    """What the chips of a vendor have in common, made for the one that asks first."""
+
+    conditions: Made = field(default_factory=dict)
+    entries: dict[tuple[int, str], tuple[object, Mapping[str, Entry]]] = field(default_factory=dict)
+    """Identity of a release's operators, and torch -> these, and the kernels that they name."""
+
+
 def build_matrix(
     target: Target,
     vendor: Document,
@@ -36,16 +51,14 @@ def build_matrix(
     tables: Tables,
     *,
     paired: bool,
-    chosen: Registered | None = None,
+    shared: Shared,
 ) -> SupportMatrix:
     """Apply chip and torch version to what the two files say.
 
-    ``chosen``: what :func:`registered` gives, where that is known: of another chip, it is the same.
+    ``shared``: what was made for the vendor's other chips, and is added to.
     """
     cited = Citations(release.data["sources"], vendor.data["sources"])
     key = str(vendor.data.get("dispatch_key", _PLUGIN))
-    if chosen is None:
-        chosen = registered(vendor, release, target.torch)
     method = Method(release.data.get("method", Method.REGISTERED))
     shown = key == _PLUGIN and target.device_type not in _CHOOSING
     branches = None if shown else tables.choices(target.torch)
@@ -56,8 +69,8 @@ def build_matrix(
     digests = "".join((vendor.digest, release.digest, tables.digest, *kept)).encode()
     return SupportMatrix(
         target=target,
-        entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited, key, method)),
-        conditions=conditions_by_operator(target, release.data, cited),
+        entries=_entries(release, target.torch, cited, key, method, shared),
+        conditions=conditions_by_operator(target, release.data, cited, shared.conditions),
         fallback=_fallback(vendor, method),
         history=tables.history,
         whole=tables.whole,
@@ -69,19 +82,33 @@ def build_matrix(
         autocast=_autocast(vendor),
         messages=_messages(vendor),
         dispatch_key=key,
-        choices=choices_of(target, branches.data) if branches else {},
+        choices=tables.choices_of(target) if branches else {},
         inherited=inherited(tables, branches.data["torch"]) if branches else {},
         inherits=_inherits(vendor),
         earlier=tables.earlier,
         collectives=collectives_of(target, among.data) if among else {},
         compilers=LateMapping(lambda: compilers_of(target, compilers.data)) if compilers else {},
-        triton=triton_of(target, triton.data) if triton else None,
+        triton=triton_of(target, triton.data, tables.triton_limits) if triton else None,
         cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
         sparse=tables.sparse(target, key, partial(_listed, release, target.torch, cited, method)),
         cautions=cautions_of(target, modes.data) if modes else (),
         chip_name=chip["name"],
         capability=tuple(chip["capability"]) if "capability" in chip else None,
+        kind=TargetKind(vendor.data.get("kind", TargetKind.DEVICE)),
     )
+
+
+def _entries(
+    release: Document, torch: str, cited: Citations, key: str, method: Method, shared: Shared
+) -> Mapping[str, Entry]:
+    """Overloads with a kernel for dense tensors on this torch, each made when first asked for."""
+    operators = release.data["operators"]
+    place = (id(operators), torch)
+    if place not in shared.entries:
+        chosen = _registered(release, torch, key, (key,))
+        made = LazyMapping(chosen, lambda op, said: _entry(op, said, cited, key, method))
+        shared.entries[place] = operators, made
+    return shared.entries[place][1]
 
 
 def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method: Method) -> Entry:
@@ -92,12 +119,6 @@ def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method:
         keys=tuple(said.get("keys", (key,))),
         package=said.get("package", ""),
     )
-
-
-def registered(vendor: Document, release: Document, torch: str) -> Registered:
-    """Overloads with a kernel for dense tensors on this torch, and what the file says of them."""
-    key = str(vendor.data.get("dispatch_key", _PLUGIN))
-    return _registered(release, torch, key, (key,))
 
 
 def _registered(release: Document, torch: str, key: str, plain: tuple[str, ...]) -> Registered:

@@ -1,6 +1,6 @@
 """Which targets a command line names: one by one, all of a vendor's, or all there are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -8,14 +8,21 @@ from opcheck.db.releases import Meaning
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.target import Target, TargetSpec, target_name
+from opcheck.model.target import Target, TargetKind, TargetSpec, target_name
 
 EVERY = "all"
 """Names every target at its newest release, where a target's name is expected."""
+GROUPS: Mapping[str, tuple[TargetKind, ...]] = {
+    "devices": (TargetKind.DEVICE,),
+    "compilers": (TargetKind.COMPILER,),
+    "export": (TargetKind.EXPORT,),
+    EVERY: tuple(TargetKind),
+}
+"""Names that stand for all targets of these kinds; what models are exported for comes last."""
 
 
 def select(database: Database, specs: Sequence[TargetSpec]) -> tuple[Target, ...]:
-    """The targets named, each once, in the order given; the newest of every target for none.
+    """The targets named, each once, in the order given; every device and compiler for none.
 
     Raises:
         UsageError: a name that is neither a target's nor a vendor's, or a release that is unknown.
@@ -41,23 +48,26 @@ def meaning(database: Database, spec: TargetSpec) -> Meaning | None:
 
 def _is_group(database: Database, spec: TargetSpec) -> bool:
     """Whether a name stands for all of a vendor's targets, or for all there are."""
-    return spec.name == EVERY or (
+    return spec.name in GROUPS or (
         spec.name in database.vendors and spec.name not in database.names()
     )
 
 
 def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
-    if spec.name == EVERY:
-        if spec != TargetSpec(EVERY):
+    if spec.name in GROUPS:
+        if spec != TargetSpec(spec.name):
             raise UsageError(
                 Sentence(
                     "{name} takes neither a release nor a torch version, got {text}",
-                    name=repr(EVERY),
+                    name=repr(spec.name),
                     text=repr(str(spec)),
                 ),
                 Sentence("each vendor names its own: give VENDOR@SDK instead"),
             )
-        return database.targets()
+        kinds = GROUPS[spec.name]
+        last = [TargetKind.EXPORT] if TargetKind.EXPORT in kinds else []
+        first = [kind for kind in kinds if kind not in last]
+        return (*database.of_kind(*first), *database.of_kind(*last))
     if not _is_group(database, spec):
         return (database.resolve(spec),)
     named = [

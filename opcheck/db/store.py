@@ -19,7 +19,7 @@ from opcheck.db.files.document import Document
 from opcheck.db.files.index import cache_folder
 from opcheck.db.files.kept import Kept
 from opcheck.db.files.layers import Layer
-from opcheck.db.matrix import Registered, build_matrix, registered
+from opcheck.db.matrix import Shared, build_matrix
 from opcheck.db.naming import Names
 from opcheck.db.releases import Meaning, Pair, paired, pairs, release_named
 from opcheck.db.schema.vendor import VENDOR_FILE
@@ -32,7 +32,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
 from opcheck.model.launches import TritonCompiler
 from opcheck.model.matrix import Compiler, Condition, SupportMatrix
-from opcheck.model.target import Target, TargetSpec, target_name
+from opcheck.model.target import Target, TargetKind, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
 if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
@@ -60,9 +60,8 @@ class Database:
     """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
     _added_to: dict[str, Additions] = field(default_factory=dict, repr=False, compare=False)
-    _chosen: dict[tuple[Path, str, str], Registered] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _shared: dict[str, Shared] = field(default_factory=dict, repr=False, compare=False)
+    """Vendor -> what its chips have in common."""
 
     @classmethod
     def open(
@@ -154,8 +153,16 @@ class Database:
         )
 
     def targets(self) -> tuple[Target, ...]:
-        """Every chip at its newest release and the newest torch which that serves."""
-        return tuple(self.resolve(TargetSpec(name)) for name in self.names())
+        """Every chip at its newest release and the newest torch which that serves.
+
+        What models are exported for is none: :meth:`of_kind` has it.
+        """
+        return self.of_kind(TargetKind.DEVICE, TargetKind.COMPILER)
+
+    def of_kind(self, *kinds: TargetKind) -> tuple[Target, ...]:
+        """Every target of these kinds, at its newest release and torch."""
+        found = (self.resolve(TargetSpec(name)) for name in self.names())
+        return tuple(target for target in found if self.vendors[target.vendor].kind in kinds)
 
     def releases(self, name: str) -> tuple[Target, ...]:
         """Every release of one target with every torch it serves, oldest first."""
@@ -206,9 +213,9 @@ class Database:
             vendor = self._vendor(target.vendor)
             paired = target.torch in vendor.paired(target.sdk)
             release = self.release(target)
-            chosen = self._registered(vendor.document, release, target.torch)
+            shared = self._shared.setdefault(target.vendor, Shared())
             matrix = build_matrix(
-                target, vendor.document, release, self.tables, paired=paired, chosen=chosen
+                target, vendor.document, release, self.tables, paired=paired, shared=shared
             )
             told = tuple(map(_edited, vendor.edited(target.sdk)))
             self._matrices[target] = replace(
@@ -333,13 +340,6 @@ class Database:
                     ),
                     Sentence("known: {text}", text=", ".join(sorted(known))),
                 )  # fmt: skip
-
-    def _registered(self, vendor: Document, release: Document, torch: str) -> Registered:
-        """What a release registers; the chips that it is the same for share it."""
-        key = (vendor.path, release.digest, torch)
-        if key not in self._chosen:
-            self._chosen[key] = registered(vendor, release, torch)
-        return self._chosen[key]
 
     def _registers(self, vendor: Vendor, chip: str, release: str, op: str) -> bool:
         """Whether a release registers an overload for one of its torch versions."""

@@ -28,6 +28,7 @@ from opcheck.db.schema.tables import (
     TRITON_FILE,
 )
 from opcheck.db.sparse import Listed, sparse_kernels
+from opcheck.db.triton import Limits
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Choice, Earlier, Inherited, SparseKernels, Whole
@@ -126,6 +127,11 @@ class Tables(Struct, frozen=True, dict=True):
         return document.read(path, TRITON_FILE, self.cache) if path.exists() else None
 
     @cached_property
+    def triton_limits(self) -> Limits:
+        """Those of :attr:`triton` that targets asked for."""
+        return {}
+
+    @cached_property
     def _sparse(self) -> Document | None:
         path = self.folder / "sparse.yaml"
         return document.read(path, SPARSE_FILE, self.cache) if path.exists() else None
@@ -214,6 +220,18 @@ class Tables(Struct, frozen=True, dict=True):
             return None
         chosen = nearest_not_newer(major_minor(torch_version), tuple(sorted(paths)))
         return self._document(paths[chosen], CHOICES_FILE)
+
+    def choices_of(self, target: Target) -> Mapping[str, tuple[Choice, ...]]:
+        """The ways of each overload that hold on the target's device type, in order."""
+        said, key = self.choices(target.torch), (target.device_type, target.vendor, target.torch)
+        if said is not None and key not in self._choices:
+            self._choices[key] = choices_of(target, said.data)
+        return self._choices.get(key, {})
+
+    @cached_property
+    def _choices(self) -> dict[tuple[str, str, str], Mapping[str, tuple[Choice, ...]]]:
+        """By device type, vendor and torch, whatever the chip."""
+        return {}
 
     def composites(
         self, torch_version: str, device: str

@@ -18,14 +18,23 @@ from opcheck.model.launches import (
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence, Method
 
+Limits = dict[int, Limit]
+"""Identity of what the table says of a limit -> the limit, which targets have in common."""
 
-def triton_of(target: Target, said: Mapping[str, Any]) -> TritonCompiler | None:
-    """What there is; None where nobody has said anything. The first entry that fits holds."""
+
+def triton_of(
+    target: Target, said: Mapping[str, Any], made: Limits | None = None
+) -> TritonCompiler | None:
+    """What there is; None where nobody has said anything. The first entry that fits holds.
+
+    ``made``: limits that other targets of this table have, and is added to.
+    """
     cited = Citations(said["sources"])
+    made = {} if made is None else made
     for compiler in said["compilers"]:
         if _is_of(compiler, target):
             found = _compiler(compiler, target, said["languages"], cited)
-            found = replace(found, limits=tuple(_limits(target, said["limits"], cited)))
+            found = replace(found, limits=tuple(_limits(target, said["limits"], cited, made)))
             return _with_memory(found, target, said["shared_memory"], cited)
     return None
 
@@ -46,19 +55,25 @@ def _with_memory(
 
 
 def _limits(
-    target: Target, listed: Iterable[Mapping[str, Any]], cited: Citations
+    target: Target, listed: Iterable[Mapping[str, Any]], cited: Citations, made: Limits
 ) -> Iterator[Limit]:
     """What the target's compiler and its chip ask; of each kind and dtypes all that fit."""
     for said in listed:
         if target.vendor in said["vendors"] and _is_for(said, target):
-            yield Limit(
-                kind=LimitKind(said["kind"]),
-                evidence=cited.all(said["at"], Method(said.get("method", Method.REGISTERED))),
-                most=said.get("most", 0),
-                least=tuple(said.get("least", ())),
-                words=frozenset(said.get("words", ())),
-                dtypes=frozenset(said.get("dtypes", ())),
-            )
+            if id(said) not in made:
+                made[id(said)] = _limit(said, cited)
+            yield made[id(said)]
+
+
+def _limit(said: Mapping[str, Any], cited: Citations) -> Limit:
+    return Limit(
+        kind=LimitKind(said["kind"]),
+        evidence=cited.all(said["at"], Method(said.get("method", Method.REGISTERED))),
+        most=said.get("most", 0),
+        least=tuple(said.get("least", ())),
+        words=frozenset(said.get("words", ())),
+        dtypes=frozenset(said.get("dtypes", ())),
+    )
 
 
 def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | None:

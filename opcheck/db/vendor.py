@@ -13,6 +13,7 @@ from opcheck.db.files.document import Document
 from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.vendor import RELEASE
 from opcheck.db.versions import major_minor, version_key
+from opcheck.model.target import TargetKind
 
 
 class Place(Struct, frozen=True):
@@ -43,6 +44,11 @@ class Vendor:
         """Chip id -> what the vendor says of it."""
         chips: Mapping[str, Mapping[str, object]] = self.document.data["chips"]
         return chips
+
+    @property
+    def kind(self) -> TargetKind:
+        """What its targets are."""
+        return TargetKind(self.document.data.get("kind", TargetKind.DEVICE))
 
     def releases(self, chip: str) -> tuple[str, ...]:
         """Releases that know a chip, oldest first."""

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, EmulationRequest
+from opcheck.model.exporting import ExportRequest
 from opcheck.model.fusing import FuseRun, FuseSpec
 from opcheck.model.limits import Profile
 from opcheck.model.padding import PadRun, PadSpec
@@ -92,7 +93,9 @@ class GraphRun(Struct, frozen=True):
     """The wrapper, where that was asked for."""
 
 
-Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest | ScriptRequest
+Request = (
+    WorkRequest | EmulationRequest | HostRequest | GraphRequest | ScriptRequest | ExportRequest
+)
 """Whatever the process can be asked."""
 
 

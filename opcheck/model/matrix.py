@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from opcheck.model.launches import SourceBuilder, TritonCompiler
 from opcheck.model.predicates import Predicate
-from opcheck.model.target import Target
+from opcheck.model.target import Target, TargetKind
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -366,11 +366,18 @@ class SupportMatrix(Struct, frozen=True):
     """What the vendor calls the chip: ``Ascend 910B``."""
     capability: tuple[int, int] | None = None
     """What ``get_device_capability`` gives for the chip; None where nothing says."""
+    kind: TargetKind = TargetKind.DEVICE
+    """What the target is."""
 
     @property
     def compiles_graphs(self) -> bool:
-        """Whether a compiler runs whole graphs, in inference alone, and PyTorch all else."""
-        return bool(self.fallback.elsewhere)
+        """Whether whole graphs are converted, for inference alone."""
+        return bool(self.fallback.elsewhere) or self.exports
+
+    @property
+    def exports(self) -> bool:
+        """Whether the model leaves PyTorch: what is not converted has nothing to run on."""
+        return self.kind is TargetKind.EXPORT
 
     @property
     def casts(self) -> Mapping[str, str]:

@@ -1,7 +1,9 @@
 """What a gate is asked to hold: what fails, limits, what is waived, what was accepted before."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 from msgspec import Struct
 
@@ -78,6 +80,15 @@ class Limits(Struct, frozen=True):
     max_fallback_bytes: int | None = None
 
 
+class ListedSource(Struct, frozen=True):
+    """One source of a project, as its policy lists it."""
+
+    given: str | Mapping[str, Any]
+    """A source alone, or a mapping: of a model or a script, with the options of it."""
+    where: str
+    """``opcheck.yaml:12``, for messages."""
+
+
 class Policy(Struct, frozen=True):
     """What passes; the defaults are those of a run without a policy file."""
 
@@ -98,6 +109,8 @@ class Policy(Struct, frozen=True):
     baseline: str = ""
     """Path of what was accepted before; empty for none."""
     waivers: tuple[Waiver, ...] = ()
+    sources: tuple[ListedSource, ...] = ()
+    """What of the project is checked where its folder is named; empty: what is found there."""
 
 
 class Accepted(Struct, frozen=True, order=True):

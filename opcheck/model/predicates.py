@@ -322,6 +322,7 @@ class Mode(Predicate, frozen=True):
     ``attention``, of ``scaled_dot_product_attention`` where not all of its kernels are allowed:
     those that are, sorted, as ``flash`` or ``efficient+math``. ``gradient``, of the same operator,
     of recurrent layers and of ``_pack_padded_sequence``: ``wanted`` where autograd follows it.
+    ``autocast``: ``bfloat16`` where autocast casts the call to that.
     A switch in the environment, such as ``XLA_DISABLE_FUNCTIONALIZATION``, or a name in one that
     lists names (``XLA_EXPERIMENTAL=nonzero``): ``on``.
     ``off`` where nothing was set, and of graphs, which do not say it.

@@ -92,6 +92,16 @@ class Partition(Struct, frozen=True):
     """Where the first of them is made, as in a use."""
 
 
+class Segment(Struct, frozen=True):
+    """Calls in a row of which all stay on the device, or all have the same other verdict."""
+
+    verdict: Verdict | None
+    """None: they stay on the device, be it as other operators."""
+    calls: int
+    module: str
+    """Where the first of them is made, as in a use."""
+
+
 class TargetReport(Struct, frozen=True):
     """Everything said about one target."""
 
@@ -116,6 +126,9 @@ class TargetReport(Struct, frozen=True):
     partitions: tuple[Partition, ...] = ()
     """The run in the order of its calls, cut where they begin or cease to fall back; () where none
     does."""
+    segments: tuple[Segment, ...] = ()
+    """The run in the order of its calls, cut where the verdict changes; () where the target is
+    known to take every call."""
     model: ModelEvidence | None = None
     """What its vendor or community lists of the model; None where that names no such one."""
 

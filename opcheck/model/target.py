@@ -1,6 +1,7 @@
 """What a model is compared with: vendor, chip, SDK release and torch version, never merged."""
 
 import re
+from enum import StrEnum
 
 from msgspec import Struct
 
@@ -46,6 +47,17 @@ class TargetSpec(Struct, frozen=True, order=True):
         sdk = f"@{self.sdk}" if self.sdk else ""
         torch = f"+torch{self.torch}" if self.torch else ""
         return f"{self.name}{sdk}{torch}{_named(self.libraries)}"
+
+
+class TargetKind(StrEnum):
+    """What a target is."""
+
+    DEVICE = "device"
+    """A chip that runs PyTorch's calls one by one."""
+    COMPILER = "compiler"
+    """What runs parts of a model as whole graphs, and leaves the rest to PyTorch."""
+    EXPORT = "export"
+    """What a model is written for, to run without PyTorch."""
 
 
 def _named(libraries: Libraries) -> str:

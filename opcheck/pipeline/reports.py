@@ -14,7 +14,7 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.trace import Trace
 from opcheck.resolve.dynamic import sites, taken
-from opcheck.resolve.findings import best_first, resolve
+from opcheck.resolve.findings import Walks, best_first, resolve
 from opcheck.version import __version__
 
 
@@ -40,12 +40,15 @@ def report_of(
     """
     if scanned.empty:
         raise nothing_called(source)
+    walks = Walks()
     return Report(
         opcheck_version=__version__,
         torch_version=scanned.first.torch_version,
         model=ModelInfo(source, scanned.kind, scanned.digest or graph_digest(scanned.first)),
         trace=scanned.info(),
-        targets=tuple(resolve(scanned.of(m.target), m, explained=explained) for m in matrices),
+        targets=tuple(
+            resolve(scanned.of(m.target), m, walks, explained=explained) for m in matrices
+        ),
     )
 
 

@@ -27,16 +27,19 @@ def scanned_for(
     progress: Progress,
     output: Progress,
     others: Sequence[SupportMatrix] = (),
+    *,
+    apart: bool = False,
 ) -> Scanned:
     """The traces to hold against the targets, without torch where tables settle every call.
 
-    They have to settle them on ``others`` as well, which get no say in how torch traces.
+    They have to settle them on ``others`` as well, which get no say in how torch traces. ``apart``:
+    this process is not confined, and reads no graph.
     """
     if not is_code(request.model.source, trust=request.model.trust):
         database.tables.index()
         command_line.current().begin((database.cache or "",))
     progress(Sentence("reading {text}", text=request.model.source))
-    by_tables = _by_tables(request)
+    by_tables = not apart and _by_tables(request)
     scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
     if scanned is None:
         scanned = _with_torch(request, matrices, progress, output)

@@ -52,18 +52,18 @@ def sites(trace: Trace) -> tuple[Site, ...]:
 
 def taken(trace: Trace, matrix: SupportMatrix, rules: Sequence[SizeRule]) -> tuple[SiteTaken, ...]:
     """How one target takes every place of a trace."""
+    found = [(site, (site.op, site.file, site.line, site.module)) for site in sites(trace)]
+    wanted = {place for _, place in found}
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     resolutions: dict[tuple[str, str, int, str], Resolution] = {}
     for use in trace.uses:
-        resolution = walk.resolution(use.node)
-        key = (str(trace.nodes[use.node].op), use.file, use.line, use.module)
-        worst = resolutions.get(key)
+        place = (str(trace.nodes[use.node].op), use.file, use.line, use.module)
+        if place not in wanted:
+            continue
+        resolution, worst = walk.resolution(use.node), resolutions.get(place)
         if worst is None or resolution.verdict.rank > worst.verdict.rank:
-            resolutions[key] = resolution
-    return tuple(
-        _taken(site, resolutions.get((site.op, site.file, site.line, site.module)), matrix, rules)
-        for site in sites(trace)
-    )
+            resolutions[place] = resolution
+    return tuple(_taken(site, resolutions.get(place), matrix, rules) for site, place in found)
 
 
 def _taken(

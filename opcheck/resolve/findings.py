@@ -16,6 +16,7 @@ from opcheck.model.report import (
     Partition,
     Place,
     Reason,
+    Segment,
     Summary,
     TargetReport,
 )
@@ -69,9 +70,28 @@ def _line(use: Use) -> tuple[str, str, int]:
     return use.module, use.file, use.line
 
 
-def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
-    """Hold a trace against one target; ``explained``: say what was looked at for each finding."""
-    walk = Walk(trace.nodes, matrix, trace.torch_version)
+class Walks:
+    """A walk for each target, those over one trace knowing each other."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, str], list[Walk]] = {}
+
+    def over(self, trace: Trace, matrix: SupportMatrix) -> Walk:
+        """A walk over a trace, which must live as long as this."""
+        others = self._made.setdefault((id(trace), matrix.target.vendor), [])
+        walk = Walk(trace.nodes, matrix, trace.torch_version, tuple(others))
+        others.append(walk)
+        return walk
+
+
+def resolve(
+    trace: Trace, matrix: SupportMatrix, walks: Walks | None = None, *, explained: bool = False
+) -> TargetReport:
+    """Hold a trace against one target; ``explained``: say what was looked at for each finding.
+
+    ``walks``: of the other targets that it is held against.
+    """
+    walk = (walks or Walks()).over(trace, matrix)
     calls = list(resolved_calls(trace, walk))
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
@@ -87,6 +107,7 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
         partitions=partitions,
+        segments=_segments(trace, calls),
     )  # fmt: skip
 
 
@@ -214,6 +235,16 @@ def _partitions(trace: Trace, calls: list[ResolvedCall]) -> tuple[Partition, ...
         return ()
     runs = ((left, list(uses)) for left, uses in groupby(trace.sequence, leaves.__getitem__))
     return tuple(Partition(left, len(uses), trace.uses[uses[0]].module) for left, uses in runs)
+
+
+def _segments(trace: Trace, calls: list[ResolvedCall]) -> tuple[Segment, ...]:
+    """The calls in their order, cut where one breaks, is not known, or falls back."""
+    verdicts = [call.resolution.verdict for call in calls[: len(trace.uses)]]
+    if not {Verdict.UNSUPPORTED, Verdict.UNKNOWN}.intersection(verdicts):
+        return ()
+    off = [None if verdict.on_device else verdict for verdict in verdicts]
+    runs = ((verdict, list(uses)) for verdict, uses in groupby(trace.sequence, off.__getitem__))
+    return tuple(Segment(verdict, len(uses), trace.uses[uses[0]].module) for verdict, uses in runs)
 
 
 def _islands(trace: Trace, partitions: tuple[Partition, ...]) -> int:

@@ -159,7 +159,7 @@ _GIVES_CONVERTER = "{vendor} registers a converter for {op}"
 def own(node: Node, matrix: SupportMatrix) -> Step:
     """Answer whether the target has a kernel for a call, or a converter."""
     op = str(node.op)
-    compiled = bool(matrix.fallback.elsewhere)
+    compiled = matrix.compiles_graphs
     entry = matrix.entries.get(op)
     if entry is None:
         return Step(Sentence(_NO_CONVERTER if compiled else _NO_KERNEL, op=op))
@@ -190,6 +190,8 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
             Sentence("host: what has no converter is left to PyTorch, {said}", said=where),
             Resolution(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence),
         )
+    if matrix.exports:
+        return _not_converted(node, vendor, evidence)
     if fallback.to_cpu and on_cpu:
         return on_host(node, vendor, op, evidence)
     code, step = codes.NO_KERNEL, "host: the target has no fallback"
@@ -208,6 +210,15 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
     outside = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
     sure = max(outside, _sure(evidence), key=lambda confidence: confidence.rank)
     return Step(step, Resolution(Verdict.UNSUPPORTED, code, text, sure, evidence))
+
+
+def _not_converted(node: Node, vendor: str, evidence: tuple[Evidence, ...]) -> Step:
+    """What becomes of a call that an exporter has nothing for."""
+    text = Sentence("{vendor} has no converter for {op}", vendor=vendor, op=str(node.op))
+    resolution = Resolution(
+        Verdict.UNSUPPORTED, codes.NO_CONVERTER, text, _sure(evidence), evidence
+    )
+    return Step("host: what is exported runs without PyTorch", resolution)
 
 
 def _makes_quantized(node: Node) -> bool:

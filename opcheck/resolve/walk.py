@@ -23,6 +23,7 @@ from opcheck.resolve.conditions import matches, sentence, with_dtypes
 from opcheck.resolve.documents import of_composite
 from opcheck.resolve.kernels import absent_from, earlier, mixes_host
 from opcheck.resolve.resolution import Part, Resolution, Step, listed
+from opcheck.resolve.siblings import ALONE, Asked, Likeness
 
 _NOT_INHERITED = "composite: PyTorch's is not one that this target inherits"
 _BACKEND = "backend: PyTorch hands a collective to the target's backend of torch.distributed"
@@ -31,9 +32,24 @@ _BACKEND = "backend: PyTorch hands a collective to the target's backend of torch
 class Walk:
     """Resolutions of a trace's nodes on one target; each node is decided once."""
 
-    def __init__(self, nodes: Sequence[Node], matrix: SupportMatrix, torch_version: str) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        matrix: SupportMatrix,
+        torch_version: str,
+        siblings: Sequence["Walk"] = (),
+        asked: Asked | None = None,
+    ) -> None:
+        """``siblings``: over the same nodes on other targets, of which what holds is taken over.
+
+        ``asked``: where a walk is part of another one, what notes what that asked.
+        """
         self._nodes = list(nodes)
         self.matrix = matrix
+        self._asked = asked or Asked()
+        self._siblings = [(one, Likeness(matrix, one.matrix)) for one in siblings]
+        self._rests: dict[int, frozenset[str]] = {}
+        """Node -> the overloads that its resolution rests on."""
         self._torch_version = torch_version
         self._torch = Evidence(
             kernels.DISPATCHER.method,
@@ -42,19 +58,36 @@ class Walk:
             commit=f"v{torch_version}",
         )
         self._resolutions: list[Resolution | None] = [None] * len(self._nodes)
+        self._traced = len(self._nodes)
+        """How many are of the trace: those after them are other ones on other targets."""
         self._unseen: dict[Node, int] = {}
         """Calls that are in no trace -> index of the node that says what they run as."""
         self._casting: dict[tuple[tuple[str, str], ...], Walk] = {}
 
     def resolution(self, index: int) -> Resolution:
         """The resolution of one node, children first."""
-        found = self._resolutions[index]
+        found = self._resolutions[index] or self._taken_over(index)
         if found is None:
-            found = self._resolutions[index] = self.decide(self._nodes[index])
+            with self._asked.about() as asked:
+                found = self.decide(self._nodes[index])
+            self._rests[index] = frozenset(asked)
+        else:
+            self._asked.note(self._rests[index])
+        self._resolutions[index] = found
         return found
+
+    def _taken_over(self, index: int) -> Resolution | None:
+        """The resolution on a target that is alike in all that it rests on."""
+        for sibling, alike in self._siblings:
+            rests = sibling._rests.get(index)
+            if rests is not None and index < self._traced and alike(rests):
+                self._rests[index] = rests
+                return sibling._resolutions[index]
+        return None
 
     def decide(self, node: Node) -> Resolution:
         """The resolution of a node that need not be one of the trace's."""
+        self._asked.note({str(node.op)})
         plain = self.plain(node)
         return self._worst(node, plain, self.matched(node, plain))
 
@@ -113,7 +146,8 @@ class Walk:
 
     def steps(self, node: Node) -> Iterator[Step]:
         """The dispatcher's questions about a call, in order; the last has the resolution."""
-        if mixes_host(node, inside=self.matrix.takes_apart(str(node.op), node.composite)):
+        apart = self.matrix.takes_apart(str(node.op), node.composite)
+        if not self.matrix.exports and mixes_host(node, inside=apart):
             yield kernels.of_two_places(node)
             return
         given = sparse.sparse_in(node)
@@ -127,6 +161,7 @@ class Walk:
 
     def _of_sparse(self, node: Node, given: sparse.Sparse) -> Iterator[Step]:
         """The questions about a call that has a sparse tensor, or makes one."""
+        self._asked.note({ALONE})
         own = sparse.kernel_of(node, given, self.matrix)
         yield own
         if own.resolution is not None:
@@ -159,6 +194,7 @@ class Walk:
             return
         yield Step(_NOT_INHERITED if node.composite else "composite: PyTorch has none")
         if node.op.namespace == COLLECTIVES:
+            self._asked.note({ALONE})
             resolution = collective(str(node.op), self.matrix, sent_by(node))
             yield Step(_BACKEND, resolution)
             return
@@ -212,7 +248,8 @@ class Walk:
         walk = self._casting.get(key)
         if walk is None:
             nodes = [with_dtypes(one, casts) for one in self._nodes]
-            walk = self._casting[key] = Walk(nodes, self.matrix, self._torch_version)
+            walk = Walk(nodes, self.matrix, self._torch_version, asked=self._asked)
+            self._casting[key] = walk
         return walk._composite(with_dtypes(node, casts)).resolution
 
     def _composite(self, node: Node) -> Step:

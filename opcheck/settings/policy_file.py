@@ -11,7 +11,7 @@ from opcheck.db.files import document
 from opcheck.db.schema.checks import ShapeError
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import NOTHING, Sentence
-from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
+from opcheck.model.policy import Limits, ListedSource, Policy, TargetRange, Waiver
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.settings.policy_schema import POLICY, day_of
@@ -168,7 +168,17 @@ def _policy(path: Path, data: Mapping[str, Any]) -> Policy:
         max_age=data.get("max-age"),
         baseline=_baseline(path, data.get("baseline", "")),
         waivers=tuple(map(_waiver, data.get("waivers", ()))),
+        sources=_sources(path, data.get("sources", ())),
     )
+
+
+def _sources(path: Path, given: Sequence[Any]) -> tuple[ListedSource, ...]:
+    """The sources that are listed, each with its line where that is known."""
+    lines: Sequence[int] = ()
+    if given and path.suffix != ".toml" and path.is_file():
+        lines = document.lines_of(path, [("sources", at) for at in range(len(given))])
+    places = [f"{path}:{line}" for line in lines] or [str(path)] * len(given)
+    return tuple(ListedSource(*pair) for pair in zip(given, places, strict=True))
 
 
 def _baseline(path: Path, named: str) -> str:
@@ -239,11 +249,18 @@ def policies_in(folder: Path) -> list[Path]:
 
 _TEMPLATE = Path(__file__).parent / "opcheck.yaml"
 _NO_TARGETS = "targets: []\n"
+_NO_SOURCES = "# Without this key,"
+"""Begins the example of them, which ends the file."""
 
 
-def starting_policy(targets: Sequence[TargetSpec] = ()) -> str:
-    """The text of a policy with comments, for these targets."""
+def starting_policy(targets: Sequence[TargetSpec] = (), sources: str = "") -> str:
+    """The text of a policy with comments, for these targets.
+
+    ``sources`` is the text that lists sources, in the place of an example of them.
+    """
     text = _TEMPLATE.read_text("utf-8")
+    if sources:
+        text = text.partition(_NO_SOURCES)[0] + sources
     if not targets:
         return text
     listed = "".join(f'  - "{target}"\n' for target in targets)

@@ -86,6 +86,19 @@ class _OneOf(Struct, frozen=True):
             )
 
 
+class _Source(Struct, frozen=True):
+    """A source alone, or a mapping of one; whoever checks the project reads its options."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is neither."""
+        if isinstance(value, str) and value.strip():
+            return
+        keys = value.keys() & {"source", "script"} if isinstance(value, dict) else ()
+        if len(keys) != 1:
+            said = Sentence("expected a source, or a mapping with the key 'source' or 'script'")
+            raise ShapeError(path, said)
+
+
 def day_of(value: object) -> date | None:
     """The date that a value is or spells; None where it is none."""
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -143,6 +156,7 @@ _KEYS: dict[str, Shape] = {
     "max-age": _Count(),
     "baseline": _FILLED,
     "waivers": ListOf(_WAIVER),
+    "sources": ListOf(_Source()),
 }
 POLICY = Record({}, _KEYS)
 """The whole of an ``opcheck.yaml``, and of the table ``[tool.opcheck]``."""

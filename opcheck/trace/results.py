@@ -121,8 +121,12 @@ class Journal:
         nodes = tree.nodes_from(self._nodes)
         uses = tree.uses_from(self._uses)
         gaps = (*list(tree.gaps)[self._gaps[0] :], *tree.modules.gaps[self._gaps[1] :])
-        shown = tuple(without_alias(nodes, tree.device, self._device_type))
-        self._write(Recorded(shown, uses, tuple(tree.sequence[self._calls :]), gaps))
+        calls = tree.sequence[self._calls :]
+        if nodes or uses or gaps:
+            shown = tuple(without_alias(nodes, tree.device, self._device_type))
+            self._write(Recorded(shown, uses, tuple(calls), gaps))
+        else:
+            self._add(_AS_BEFORE % ", ".join(map(str, calls)))
         self._nodes += len(nodes)
         self._uses += len(uses)
         self._calls = len(tree.sequence)
@@ -130,5 +134,12 @@ class Journal:
         self._heard(self._calls)
 
     def _write(self, value: WorkResult | Recorded) -> None:
+        self._add(json.dumps(to_json(value)))
+
+    def _add(self, line: str) -> None:
         with contextlib.suppress(OSError):  # no room, or the user's code closed it
-            self._file.write(json.dumps(to_json(value)).encode() + b"\n")
+            self._file.write(f"{line}\n".encode())
+
+
+_AS_BEFORE = '{"Recorded": [[], [], [%s], []]}'
+"""What :func:`to_json` makes of calls from places where the same calls were: most, as a rule."""

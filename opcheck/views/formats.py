@@ -37,6 +37,8 @@ class Page(Struct, frozen=True):
     top: int | None = None
     """How many findings to show, those that cost most; None: as many as there is room for."""
 
+    started: str = ""
+    """When the command began, as ``2026-11-29T08:30:00`` in UTC; "" where no command did."""
     locate: Callable[[str, int], str] | None = None
     """Gives the address of a line of code, "" where it has none; None: no hyperlink may be
     written."""
@@ -101,7 +103,7 @@ def command_view(command: str, name: str) -> View:
             Sentence(
                 "the format {format} is for reports; opcheck {command} cannot write it",
                 format=repr(name),
-                command=command,
+                command=command.partition(".")[0],
             ),
             hint,
         )
@@ -119,6 +121,7 @@ def _check(name: str) -> None:
 
 
 def _package(command: str) -> str:
+    """The package of a command's formats; ``scan.project`` is an answer of another kind."""
     return f"opcheck.commands.{command}.views"
 
 

@@ -172,10 +172,13 @@ class StandIn:
         self._ran(request, source, progress, output)
         return GATES[source]
 
-    def init_policy(self, targets: tuple[TargetSpec, ...], folder: Path) -> tuple[Path, str]:
+    def init_policy(
+        self, targets: tuple[TargetSpec, ...], folder: Path, sources: str = "", *, force: bool
+    ) -> tuple[Path, str]:
         """The policy to start from, wherever it is to be."""
         self.asked.append(("init", targets))
-        return folder / "opcheck.yaml", starting_policy(targets)
+        assert not force
+        return folder / "opcheck.yaml", starting_policy(targets, sources)
 
     def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
         """The standard answer that the path names, or the failure that it stands for."""

@@ -16,6 +16,7 @@ from tests.views.plans import PLANS
 from tests.views.samples import STANDARD
 
 NAMES = report_formats()
+STARTED = Page(started="2026-05-12T08:30:00")
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +24,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1778574600")
     saved("report.json", STANDARD["three-targets"])
     saved("plan.json", PLANS["swap"])
 
@@ -40,7 +42,7 @@ def test_a_saved_report_is_shown_as_the_scan_would_show_it(
     converted = capsys.readouterr()
     assert run(["scan", "three-targets", "--format", name], rooms) == ExitCode.PASS
     assert converted == capsys.readouterr()
-    assert converted == (report_view(name).render(STANDARD["three-targets"]), "")
+    assert converted == (report_view(name).render(STANDARD["three-targets"], STARTED), "")
 
 
 def test_a_saved_plan_is_shown_as_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +75,7 @@ def test_one_of_several_goes_where_output_says(capsys: pytest.CaptureFixture[str
     assert run(line.split(), StandIn()) == ExitCode.PASS
     assert capsys.readouterr() == ("", "")
     for name, path in (("junit", "a.xml"), ("markdown", "comment.md")):
-        assert Path(path).read_text("utf-8") == report_view(name).render(PLANS["swap"])
+        assert Path(path).read_text("utf-8") == report_view(name).render(PLANS["swap"], STARTED)
 
 
 def test_all_of_several_may_go_to_files(capsys: pytest.CaptureFixture[str]) -> None:

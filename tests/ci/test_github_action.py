@@ -14,6 +14,33 @@ TOMORROW, YESTERDAY = (date.today() + timedelta(days) for days in (1, -1))
 WAIVER = 'waivers: [{{operator: "aten::view_as_*", reason: soon, expires: {0}}}]\n'
 BAD = report(finding())
 
+NETS = """
+import torch
+from torch import nn
+
+
+def good():
+    return nn.Linear(4, 4)
+
+
+class Turned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("angles", torch.zeros(8, dtype=torch.float64))
+
+    def forward(self, x):
+        return x * torch.polar(torch.ones_like(self.angles), self.angles).real.float()
+
+
+def old():
+    return Turned(), (torch.zeros(2, 8),)
+"""
+NEW = """
+
+def new():
+    return Turned(), (torch.zeros(2, 8),)
+"""
+
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Repository:
@@ -106,6 +133,31 @@ def test_a_pull_request_fails_by_what_is_new_alone(scratch: Repository) -> None:
     assert "1 new, 0 fixed, 1 unchanged" in step.summary
     assert github_step(scratch, "Gate", base=base, source="report.json").code == ExitCode.GATE
     assert len(scratch.git("worktree", "list").splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_folder_is_one_comment_and_is_compared_with_its_base(scratch: Repository) -> None:
+    (scratch.folder / "zoo").mkdir()
+    scratch.write("zoo/net.py", NETS)
+    base = scratch.commit()
+    given = {"source": "zoo", "targets": "ascend-910b", "plan": "false"}
+    step = github_step(scratch, "Gate", base=base, compare="true", **given)
+    assert step.code == ExitCode.PASS, step.log + step.errors
+    assert step.summary.startswith("<!-- opcheck gate zoo -->\n### ✅ `zoo` passes the gate\n")
+    scratch.write("zoo/net.py", NETS + NEW)
+    step = github_step(scratch, "Gate", base=base, compare="true", **given)
+    assert step.code == ExitCode.GATE
+    assert "2 pass, 1 fail, 0 cannot be judged" in step.summary
+    assert "has no whole answer on net.py:" in step.summary
+    scratch.write("zoo/net.py", f"{NETS}\n\ndef lost() -> nn.Module:\n    raise ValueError\n")
+    step = github_step(scratch, "Gate", **given)
+    assert step.code == ExitCode.GATE  # what is there before fails without a base
+    scratch.write(
+        "zoo/net.py", f"{NETS.partition('class')[0]}\ndef lost() -> nn.Module:\n    bad\n"
+    )
+    step = github_step(scratch, "Gate", **given)
+    assert (step.code, step.outputs["passed"]) == (ExitCode.MODEL, "false")
+    assert "cannot be judged as a whole" in step.summary
 
 
 def test_a_base_without_the_model_has_nothing_to_compare(scratch: Repository) -> None:

@@ -89,6 +89,18 @@ def put(values: TensorMeta, *, on: bool = True, **others: object) -> Node:
     return replace(call, modes=DETERMINISTIC) if on else call
 
 
+def cast(dtype: str) -> Node:
+    """A layer for which autocast casts to a dtype; float16, its default, is no mode."""
+    rows = dense(2, 8, dtype=dtype)
+    layer = node("aten::linear", input=rows, weight=dense(4, 8, dtype=dtype))
+    return replace(layer, modes=(("autocast", dtype),)) if dtype == "bfloat16" else layer
+
+
+CASTS: dict[str, tuple[Node, set[str]]] = {
+    "a layer in autocast to bfloat16": (cast("bfloat16"), {"cuda-autocast-bfloat16-turing"}),
+    "a layer of bfloat16": (replace(cast("bfloat16"), modes=()), set()),
+    "a layer in autocast": (cast("float16"), set()),
+}  # fmt: skip
 PUTS: dict[str, tuple[Node, set[str]]] = {
     "rows that are put in deterministic mode": (
         put(dense(2, 3)), {"xpu-index-put-deterministic"},

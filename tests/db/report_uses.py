@@ -1,6 +1,8 @@
-"""Uses that advisories are about which threads of users told, of a sixth round."""
+"""Uses that advisories are about which threads of users told, of a sixth and an eighth round."""
 
-from opcheck.model.trace import Node, TensorMeta
+from msgspec.structs import replace
+
+from opcheck.model.trace import Constant, Node, TensorMeta
 from tests.db.calls import dense, node
 
 SDPA = "aten::scaled_dot_product_attention"
@@ -8,7 +10,49 @@ QUERY = dense(1, 16, 1, 128, dtype="float16")
 VIEW = TensorMeta("float16", (1, 16, 16, 128), (32768, 128, 2048, 1))
 MASK = dense(1, 1, 1, 16, dtype="bool")
 ROWS, TAPS = dense(1, 768, 64, dtype="float16"), dense(768, 1, 31, dtype="float16")
+FUSED, FLAGS = "aten::_scaled_dot_product_fused_attention_overrideable", dense(64, 64, dtype="bool")
+HEADS = dense(1, 2, 64, 64, dtype="float16")
+LATER = replace(HEADS, offset=256)
+PACKED, UNSIGNED = dense(16, 16, dtype="float8_e4m3fn"), Constant("dtype", "uint32")
 USES: dict[str, tuple[Node, set[str]]] = {
+    "attention of a slice by a mask of booleans": (
+        node(FUSED, query=LATER, key=HEADS, attn_bias=FLAGS), {"rbln-attention-mask-bool"},
+    ),
+    "attention to a slice by a mask of booleans": (
+        node(FUSED, query=HEADS, key=LATER, attn_bias=FLAGS), {"rbln-attention-mask-bool"},
+    ),
+    "attention of a slice by a mask of numbers": (
+        node(FUSED, query=LATER, key=HEADS, attn_bias=dense(64, 64, dtype="float16")), set(),
+    ),
+    "attention by a mask of booleans": (
+        node(FUSED, query=HEADS, key=HEADS, attn_bias=FLAGS), set(),
+    ),
+    "a copy of unsigned numbers": (
+        node("aten::copy_", self=dense(4, dtype="uint32"), src=dense(4, dtype="int64")),
+        {"maca-copy-uint32"},
+    ),
+    "a cast to unsigned numbers": (
+        replace(
+            node("aten::_to_copy", self=dense(4, dtype="int64"), dtype=UNSIGNED),
+            outputs=(dense(4, dtype="uint32"),),
+        ),
+        {"maca-copy-uint32"},
+    ),
+    "a copy of bytes": (
+        node("aten::copy_", self=dense(4, dtype="uint8"), src=dense(4, dtype="int64")), set(),
+    ),
+    "values put by places of int32": (
+        node("aten::index_put_", self=dense(4), indices=(dense(2, dtype="int32"),)),
+        {"xpu-index-put-int32"},
+    ),
+    "values put by places of int64": (
+        node("aten::index_put_", self=dense(4), indices=(dense(2, dtype="int64"),)), set(),
+    ),
+    "a product of no rows in float8": (
+        node("aten::_scaled_mm", self=dense(0, 16, dtype="float8_e4m3fn"), mat2=PACKED),
+        {"cuda-scaled-mm-empty"},
+    ),
+    "a product in float8": (node("aten::_scaled_mm", self=PACKED, mat2=PACKED), set()),
     "a norm with a tiny epsilon": (
         node("aten::native_layer_norm", input=dense(2, 4), eps=1e-12),
         {"mps-layer-norm-small-variance"},

@@ -464,6 +464,7 @@ GROUPS = (
     mode_uses.USES,
     missed_uses.USES,
     mode_uses.PUTS,
+    mode_uses.CASTS,
     kernel_fix_uses.USES,
     kernel_fix_uses.SHARED,
     npu_uses.USES,

@@ -1,15 +1,19 @@
 """The site is built without a warning, has every page, and asks for nothing from elsewhere."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from handbook.base import pages
+from handbook.schema import FILES, published
+from opcheck.site import GATE, REASONS, RUN, SCHEMAS, SITE
 from tests.console import ROOT
 
 pytest.importorskip("mkdocs", reason="the docs extra is not installed")
@@ -69,9 +73,31 @@ def test_no_page_asks_for_anything_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_schemas_are_copied_and_linked(site: Path) -> None:
-    for path in (ROOT / "opcheck" / "views" / "schema").glob("*.json"):
-        assert (site / "reference" / "schemas" / path.name).read_bytes() == path.read_bytes()
-    assert 'href="../reference/schemas/opcheck.policy-1.json"' in (
-        site / "gate" / "index.html"
-    ).read_text("utf-8")
+def test_schemas_are_linked(site: Path) -> None:
+    assert 'href="../schema/opcheck.policy-1.json"' in (site / "gate" / "index.html").read_text(
+        "utf-8"
+    )
+
+
+@pytest.mark.slow
+def test_the_site_has_each_schema_at_its_address(site: Path) -> None:
+    assert FILES
+    for path in FILES:
+        address = json.loads(path.read_text(encoding="utf-8"))["$id"]
+        assert address == f"{SCHEMAS}{path.name}"
+        assert address.startswith(SITE)
+        assert (site / address.removeprefix(SITE)).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+def test_the_site_has_the_pages_that_reports_lead_to(site: Path) -> None:
+    for address in (REASONS, GATE, RUN):
+        assert (site / address.removeprefix(SITE) / "index.html").is_file()
+
+
+def test_the_address_of_the_site_is_said_once() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    assert urls == {"Documentation": SITE}
+    assert [
+        path.name for path in FILES if published(path) != path.read_text(encoding="utf-8")
+    ] == []

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from opcheck.model.matrix import Choice, SupportMatrix
-from opcheck.model.report import Partition, Place, Reason, Summary, TargetReport
+from opcheck.model.report import Partition, Place, Reason, Segment, Summary, TargetReport
 from opcheck.model.trace import Composite, Gap, Kernel, OpName, Phase, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
@@ -49,6 +49,19 @@ def test_the_run_is_cut_where_calls_begin_or_cease_to_fall_back() -> None:
     whole = replace(made.trace(*NODES, uses=USES[:1]), sequence=(0, 0))
     assert resolve(whole, MATRIX).partitions == ()
     assert resolve(whole, MATRIX).summary.islands == 1
+
+
+def test_the_run_is_cut_where_a_call_would_break() -> None:
+    uses = (*USES, Use(2, "head", "net.py", 10, 1))
+    trace = replace(made.trace(*NODES, uses=uses), sequence=(0, 1, 1, 3, 0, 2))
+    assert resolve(trace, MATRIX).segments == (
+        Segment(None, 1, "layers.*"),
+        Segment(Verdict.FALLBACK, 2, "layers.*.odd"),
+        Segment(Verdict.UNSUPPORTED, 1, "head"),
+        Segment(None, 2, "layers.*"),
+    )
+    fine = replace(made.trace(*NODES, uses=USES), sequence=(0, 1, 1, 0, 2))
+    assert resolve(fine, MATRIX).segments == ()
 
 
 def test_support_rate_has_four_decimals_and_is_none_for_an_empty_trace() -> None:

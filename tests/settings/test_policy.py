@@ -124,11 +124,15 @@ def test_a_policy_to_start_from_is_the_defaults(tmp_path: Path) -> None:
     assert read_policy(path) == Policy(path=str(path), targets=targets)
 
 
+KEYS = ("# m", "# b", "# sources")
+"""How examples of keys begin in it."""
+
+
 def test_what_a_policy_to_start_from_shows_is_understood(tmp_path: Path) -> None:
     """Its examples too: each line behind a comment sign that holds a key."""
     said = starting_policy().replace("waivers: []\n", "waivers:\n")
     shown = [
-        line.removeprefix("# ") if line.startswith(("# m", "# b")) else line.replace("#  ", "  ", 1)
+        line.removeprefix("# ") if line.startswith(KEYS) else line.replace("#  ", "  ", 1)
         for line in said.splitlines()
     ]
     policy = read_policy(written(tmp_path, "\n".join(shown) + "\n"))
@@ -171,7 +175,7 @@ WRONG = {
     "NAME[@A..B][+torchX..Y]) (at waivers > 0 > target)",
     "max_age: 90": "{path}:1: expected no key 'max_age' here (known: allow-advisories, "
     "allow-unknown, baseline, confidence, fail-on, max-age, max-fallback-bytes, max-islands, "
-    "min-support-rate, schema, targets, waivers) (at max_age)",
+    "min-support-rate, schema, sources, targets, waivers) (at max_age)",
     "max-age: 90\nmax-age: 30": "{path}:2: expected the key 'max-age' once, found it again",
     "allow-unknown: true\nfail-on: {verdict: [unknown]}": "{path}: expected allow-unknown or "
     "unknown in fail-on > verdict, found both",

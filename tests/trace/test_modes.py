@@ -62,6 +62,21 @@ def test_a_run_leaves_the_mode_as_it_was() -> None:
     assert modes_of() == ()
 
 
+@pytest.mark.parametrize(
+    ("dtype", "modes"), [(torch.bfloat16, (("autocast", "bfloat16"),)), (torch.float16, ())]
+)
+def test_a_call_that_autocast_casts_to_bfloat16_says_so(
+    dtype: torch.dtype, modes: tuple[tuple[str, str], ...]
+) -> None:
+    def cast(x: Tensor, weight: Tensor) -> Tensor:
+        with torch.autocast(x.device.type, dtype):
+            return nn.functional.linear(x, weight).relu()
+
+    trace = traced(cast, X, X)
+    assert node(trace, "aten::linear").modes == modes
+    assert node(trace, "aten::relu").modes == ()
+
+
 def test_the_mode_stays_on_for_the_next_run() -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
     traced(lambda x: x + 1, X)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.user_reports import answers as kept
+from tests.user_reports.causes import Cause, causes
 from tests.user_reports.judge import Answer, Judged, answers_of, judged, left_out, reports
 from tests.user_reports.report import Report
 
@@ -25,6 +26,7 @@ def page() -> str:
         threads=len(reports()) + len(list(left_out())),
         first=first_counts(),
         now=_lines(_COUNTS, _counts(now)),
+        causes=_lines(_CAUSES, _caused(now)),
         why=_lines(["why", "threads"], _reasons()),
         every="\n".join([_lines(_HEAD, ()), *(row(name, how) for name, how in now.items())]),
     )
@@ -55,6 +57,7 @@ def row(name: str, now: Judged) -> str:
 
 
 _COUNTS = ["vendor", "reports", *Judged, "share right"]
+_CAUSES = ["why", "reports", *(how for how in Judged if how is not Judged.RIGHT)]
 _HEAD = ["report", "target", "users met", "first answer", "judged", "now"]
 
 
@@ -72,6 +75,14 @@ def _counts(every: Mapping[str, Judged]) -> Iterable[list[str]]:
     for vendor, found in [*sorted(vendors.items()), ("all", list(every.values()))]:
         counts = Counter(found)
         yield [vendor, str(len(found)), *(str(counts[how]) for how in Judged), _share(found)]
+
+
+def _caused(every: Mapping[str, Judged]) -> Iterable[list[str]]:
+    known = causes()
+    found = Counter((known[name], how) for name, how in every.items() if how is not Judged.RIGHT)
+    numbers = {why: [found[why, how] for how in Judged if how is not Judged.RIGHT] for why in Cause}
+    for why, counts in sorted(numbers.items(), key=lambda one: -sum(one[1])):
+        yield [why, str(sum(counts)), *map(str, counts)]
 
 
 def _vendor(report: Report) -> str:
@@ -117,6 +128,12 @@ runs. *false alarm*: it says that it does not, where users saw it run (a release
 ## Now
 
 {now}
+
+## Why a scan does not say the rest
+
+By what keeps it from it (`tests/user_reports/causes.py` names the reports of each).
+
+{causes}
 
 ## Threads that are no reports
 

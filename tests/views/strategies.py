@@ -12,6 +12,7 @@ TEXT = st.text(max_size=12)
 WORD = st.text(min_size=1, max_size=12)
 COUNT = st.integers(0, 10**9)
 SOME = st.integers(1, 10**6)
+OFF_DEVICE = (Verdict.FALLBACK, Verdict.UNSUPPORTED, Verdict.UNKNOWN)
 NAME = st.from_regex(r"[a-z_]{1,6}::[a-z_]{1,8}(\.[A-Za-z]{1,6})?", fullmatch=True)
 
 
@@ -98,6 +99,7 @@ targets = st.builds(
     tuples(findings, 5), st.none() | tuples(kernels), tuples(reasons), st.none() | plans,
     TEXT,
     partitions=tuples(st.builds(values.Partition, st.booleans(), SOME, TEXT)),
+    segments=tuples(st.builds(values.Segment, st.none() | st.sampled_from(OFF_DEVICE), SOME, TEXT)),
 )  # fmt: skip
 traces = st.builds(
     values.TraceInfo,

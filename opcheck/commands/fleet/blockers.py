@@ -24,7 +24,7 @@ from opcheck.resolve.walk import Walk
 
 _KERNELS = frozenset((
     codes.HOST_FALLBACK, codes.RUNS_ELSEWHERE, codes.NO_KERNEL, codes.NO_KERNEL_ANYWHERE,
-    codes.NO_COLLECTIVE,
+    codes.NO_CONVERTER, codes.NO_COLLECTIVE,
 ))  # fmt: skip
 """Codes of what a kernel of the target's own would mend."""
 VARIES = "…"

@@ -106,8 +106,12 @@ def gate_report(
     return found if against is None else replace(found, against=against.model.source)
 
 
-def init_policy(targets: Sequence[TargetSpec], folder: Path) -> tuple[Path, str]:
+def init_policy(
+    targets: Sequence[TargetSpec], folder: Path, sources: str = "", *, force: bool = False
+) -> tuple[Path, str]:
     """Where a project's policy belongs, and the text to put there.
+
+    ``sources`` is the part that lists its sources; ``force``: over a policy that is there.
 
     Raises:
         UsageError: there is one already, or a target that is not known.
@@ -115,11 +119,13 @@ def init_policy(targets: Sequence[TargetSpec], folder: Path) -> tuple[Path, str]
     select(open_database(), targets)
     path = folder / FILE
     there = policies_in(folder)
-    if there or path.exists():
+    if force:
+        there = [one for one in there if one.name == PYPROJECT]
+    if there or (path.exists() and not force):
         where = there[0].name if there else FILE
         what = Sentence("[tool.opcheck] in {file}", file=PYPROJECT) if where == PYPROJECT else where
         raise UsageError(
             Sentence("there is a policy already: {said}", said=what),
             Sentence("change it, or take it away first"),
         )
-    return path, starting_policy(targets)
+    return path, starting_policy(targets, sources)

@@ -1,7 +1,7 @@
 """``opcheck gate``: a policy decides."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -13,10 +13,13 @@ from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.app.target_names import meant
 from opcheck.commands.gate.judging.accepted import baseline_text
+from opcheck.commands.gate.project.values import FORMATS, ProjectGateRequest
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.errors import ExitCode
-from opcheck.model.request import ScanRequest
+from opcheck.model.project import ProjectRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.sandbox import command_line
 from opcheck.views.formats import command_formats, report_view
 
 Command = ModelCommand
@@ -126,6 +129,7 @@ def gate(
     timeout: model_options.Timeout = None,
     memory: model_options.Memory = None,
     trust: model_options.Trust = False,
+    only: model_options.Only = None,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     explain: options.Explain = False,
@@ -133,8 +137,29 @@ def gate(
 ) -> None:
     from opcheck.commands.gate import answer
     from opcheck.commands.gate.files import policy_at
+    from opcheck.commands.scan.project.sources import is_project
+    from opcheck.views.project.document import is_document
 
     detail = Detail(verbose, quiet, explain, top, show_waived)
+    if is_project(source) or is_document(source):
+        model_options.require_plain(
+            source, inputs=inputs, input_sets=input_sets, decode=decode, train=train, step=step,
+            dynamic=dynamic,
+        )  # fmt: skip
+        project = ProjectRequest(
+            source, tuple(target or ()), policy or "", tuple(only or ()),
+            model_options.limits(timeout, memory), tuple(database or ()), tuple(schemas or ()),
+            max_age, trust, explain, plan,
+        )  # fmt: skip
+        files = GateRequest(
+            ScanRequest(ModelSpec(source), ()), policy or "", baseline or "",
+            str(write_baseline or ""), against or "", plan,
+        )  # fmt: skip
+        gate_folder(
+            ProjectGateRequest(project, files, kept=not is_project(source)),
+            Outputs(format, output, detail, FORMATS), report, verbose=verbose, quiet=quiet,
+        )  # fmt: skip
+    model_options.refuse_only(source, only)
     out = Outputs(format, output, detail, "gate")
     kept = None if write_baseline is None else Output(write_baseline)
     judged = None if report is None else Output(report)
@@ -166,3 +191,25 @@ def gate(
         judged.write(report_view("json").render(found.report))
     out.write(found)
     raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)
+
+
+def gate_folder(
+    asked: ProjectGateRequest, out: Outputs, report: Path | None, *, verbose: bool, quiet: bool
+) -> NoReturn:
+    """Compare a whole project with its policy.
+
+    Raises:
+        Exit: always, with what the gate comes to.
+    """
+    from opcheck.commands.gate.project.answer import gate_project
+    from opcheck.views.document.parts import as_text
+    from opcheck.views.project.document import project_document
+
+    kept = None if report is None else Output(report)
+    command_line.current().disarm()
+    with Progress(quiet) as progress:
+        found = gate_project(asked, progress, forward_output if verbose else discard_output)
+    if kept is not None:
+        kept.write(as_text(project_document(found.report)))
+    out.write(found)
+    raise typer.Exit(found.exit_code)

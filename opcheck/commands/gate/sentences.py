@@ -135,7 +135,7 @@ def broken(breach: Breach) -> Sentence:
             )
         case Limit.ISLANDS:
             return Sentence(
-                "pieces between fallbacks: {found}, at most {wanted}",
+                "partitions between fallbacks: {found}, at most {wanted}",
                 found=f"{breach.found:,.0f}",
                 wanted=f"{breach.wanted:,.0f}",
             )

@@ -11,10 +11,17 @@ from opcheck.pipeline.traces import gathered, scanned_for
 from opcheck.source.identity import identity_of
 
 
-def scan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
+def scan(
+    request: ScanRequest,
+    progress: Progress = silent,
+    output: Progress = silent,
+    *,
+    apart: bool = False,
+) -> Report:
     """Hold the model that ``request`` names against its targets.
 
-    ``progress`` hears the stages, ``output`` each line that the model's own code prints.
+    ``progress`` hears the stages, ``output`` each line that the model's own code prints. ``apart``:
+    everything of the model is read in a process of its own, also what needs no torch.
 
     Raises:
         UsageError: an unknown target, source kind or input.
@@ -35,7 +42,7 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         return ranked(found) if names_groups(database, request.targets) else found
 
     try:
-        scanned = scanned_for(request, database, matrices, progress, output)
+        scanned = scanned_for(request, database, matrices, progress, output, apart=apart)
     except CutShortError as error:
         raise PartialReportError(error, report(gathered(error.results))) from error
     return report(scanned)

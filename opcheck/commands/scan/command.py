@@ -10,8 +10,11 @@ from opcheck.app.model_options import ModelCommand
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
+from opcheck.errors import ExitCode
+from opcheck.model.project import FORMATS, ProjectRequest
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
+from opcheck.sandbox import command_line
 
 Command = ModelCommand
 
@@ -44,13 +47,29 @@ def scan(
     timeout: model_options.Timeout = None,
     memory: model_options.Memory = None,
     trust: model_options.Trust = False,
+    only: model_options.Only = None,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     explain: options.Explain = False,
     top: options.Top = None,
 ) -> None:
     from opcheck.commands.scan import answer
+    from opcheck.commands.scan.project.sources import is_project
 
+    if is_project(source):
+        model_options.require_plain(
+            source, inputs=inputs, input_sets=input_sets, decode=decode, train=train, step=step,
+            dynamic=dynamic, exact=exact,
+        )  # fmt: skip
+        asked = ProjectRequest(
+            source, tuple(target or ()), only=tuple(only or ()),
+            options=model_options.limits(timeout, memory), databases=tuple(database or ()),
+            schemas=tuple(schemas or ()), max_age=max_age, trust=trust, explained=explain,
+        )  # fmt: skip
+        scan_folder(asked, Outputs(format, output, Detail(verbose, quiet, explain, top), FORMATS),
+                    verbose=verbose, quiet=quiet)  # fmt: skip
+        return
+    model_options.refuse_only(source, only)
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     model = model_options.model_spec(
         source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
@@ -71,3 +90,19 @@ def scan(
         out.write(error.report)
         raise
     out.write(report)
+
+
+def scan_folder(asked: ProjectRequest, out: Outputs, *, verbose: bool, quiet: bool) -> None:
+    """Check a whole project.
+
+    Raises:
+        Exit: with 3 where no source of it has an answer.
+    """
+    from opcheck.commands.scan.project import answer
+
+    command_line.current().disarm()
+    with Progress(quiet) as progress:
+        found = answer.scan_project(asked, progress, forward_output if verbose else discard_output)
+    out.write(found)
+    if not found.answered:
+        raise typer.Exit(ExitCode.MODEL)

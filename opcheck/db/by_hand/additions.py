@@ -43,6 +43,8 @@ class Additions(Sequence[Addition]):
 
     def __init__(self, vendor: str, listed: Iterable[Addition]) -> None:
         self._listed = [one for one in listed if one.vendor == vendor]
+        self._operators: dict[tuple[str, ...], MutableMapping[str, Said]] = {}
+        """Those of releases with what is registered beside them, which chips may have alike."""
 
     def __getitem__(self, number: Any) -> Any:
         return self._listed[number]
@@ -52,15 +54,17 @@ class Additions(Sequence[Addition]):
 
     def to(self, release: Document, target: Target) -> Document:
         """The release's file as it is with what they say of a target."""
-        concerned = {n: one for n, one in enumerate(self._listed) if one.concerns(target)}
+        concerned = {
+            n: one for n, one in enumerate(self._listed) if not one.where or one.concerns(target)
+        }
         if not concerned:
             return release
         data = dict(release.data)
         data["sources"] = _Sources(data["sources"], concerned)
-        data["operators"] = data["operators"].copy()
+        kinds = {number: self._kind(number, target) for number in concerned}
+        data["operators"] = self._registered(release, kinds, target)
         more = dict[int, Addition]()
         for number, addition in concerned.items():
-            self._register(data["operators"], number, target)
             withdrawn = [said for said in addition.withdrawn if holds(said, target)]
             if withdrawn:
                 data["conditions"], more = self._joined(data, more, target), {}
@@ -68,8 +72,22 @@ class Additions(Sequence[Addition]):
                 _withdraw(data, said)
             more[number] = addition
         data["conditions"] = self._joined(data, more, target)
-        told = (release.digest, *(self._kind(number, target) for number in concerned))
+        told = (release.digest, *kinds.values())
         return replace(release, data=data, digest=sha256("".join(told).encode()).hexdigest())
+
+    def _registered(
+        self, release: Document, kinds: Mapping[int, str], target: Target
+    ) -> MutableMapping[str, Said]:
+        """The release's operators, and those of additions of which each says this on a target."""
+        adding = [number for number in kinds if self._listed[number].operators]
+        if not adding:
+            return release.data["operators"]  # type: ignore[no-any-return]  # as the file has it
+        key = (release.digest, target.torch, *(kinds[number] for number in adding))
+        if key not in self._operators:
+            found = self._operators[key] = release.data["operators"].copy()
+            for number in adding:
+                self._register(found, number, target)
+        return self._operators[key]
 
     def libraries(self, target: Target) -> Mapping[str, tuple[str, str]]:
         """The releases of libraries that a target is taken to have, by namespace."""
@@ -101,6 +119,8 @@ class Additions(Sequence[Addition]):
     def _kind(self, number: int, target: Target) -> str:
         """Sets apart what an addition says of targets that it does not say the same of."""
         addition = self._listed[number]
+        if addition.library is None and not self._by_chip[number]:
+            return f"{addition.digest} "
         held = [op for op in self._by_chip[number] if addition.entry(op, target) is not None]
         version = "" if addition.library is None else addition.library.of(target)
         return " ".join((addition.digest, version, *held))

@@ -162,6 +162,8 @@ class VendorFile(Struct, frozen=True):
     """As the vendor lists it."""
     inherits: tuple[str, ...] = ()
     """Kinds of composites that run where there is no kernel; empty: all."""
+    kind: str = ""
+    """What its targets are, where they are no devices."""
     compat_layer: tuple[Entry, ...] = ()
     notes: tuple[Entry, ...] = ()
 
@@ -179,6 +181,8 @@ class VendorFile(Struct, frozen=True):
         yield f"dispatch_key: {self.dispatch_key}"
         if self.inherits:
             yield f"inherits: {yaml_writer.flow(self.inherits)}"
+        if self.kind:
+            yield f"kind: {self.kind}"
         yield from yaml_writer.section("sources", self.sources)
         yield from yaml_writer.section("chips", self.chips)
         yield from yaml_writer.section("fallback", self.fallback)

@@ -207,6 +207,7 @@ def _vendor(folder: Path, releases: Iterable[str]) -> VendorFile:
         device_type="cuda",
         dispatch_key=_KEY,
         inherits=("CIA",),
+        kind="compiler",
         sources={"code": _source(newest), **sources},
         chips={"": code["chip"]},
         fallback=code["fallback"],

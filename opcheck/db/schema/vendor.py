@@ -12,6 +12,7 @@ from opcheck.db.schema.tables import (
     TEXTS,
     VERSIONS,
 )
+from opcheck.model.target import TargetKind
 from opcheck.model.verdict import Confidence, Method, Verdict
 
 VENDOR = "opcheck.vendor/1"
@@ -68,6 +69,7 @@ VENDOR_FILE = Record(
     {
         "dispatch_key": Text(frozenset({"PrivateUse1", "CUDA", "XPU", "MPS", "XLA", "HPU", "CPU"})),
         "inherits": ListOf(Text(frozenset(KINDS) - {"none"})),
+        "kind": Text(frozenset(TargetKind)),
         "autocast": _AUTOCAST,
         "messages": MapOf(_MESSAGE),
         "python": MapOf(TEXTS),

@@ -3,7 +3,7 @@
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
@@ -17,6 +17,7 @@ from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.exporting import ExportRequest, ExportRun
 from opcheck.model.fusing import FuseSpec
 from opcheck.model.jobs import GraphRequest, GraphRun, HostRequest, HostRun, Request
 from opcheck.model.padding import PadSpec
@@ -28,6 +29,7 @@ from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
+from opcheck.sandbox.child.exported_model import exported
 from opcheck.sandbox.child.fused_model import write_fused
 from opcheck.sandbox.child.late_imports import leave_compiler_out, load_for_runs
 from opcheck.sandbox.child.limits import Refusals
@@ -47,13 +49,20 @@ if TYPE_CHECKING:
     from opcheck.trace.torch_internals.kernels import Kernels
 
 
+_looked_at: set[str] = set()
+"""Modules of which a look has told whether their file is the user's; copies begin with it."""
+_own: set[str] = set()
+
+
 def own_files() -> Mapping[str, str]:
     """Files whose code was imported by now, as reports show them -> digest; no library's."""
     libraries = library_prefixes()
-    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    others = [f for f in files if isinstance(f, str) and not f.startswith(libraries)]
-    own = sorted(file for file in others if is_users(file))
-    return {shown(file): found for file in own if (found := _digest(file))}
+    for name in sys.modules.keys() - _looked_at:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if isinstance(file, str) and not file.startswith(libraries) and is_users(file):
+            _own.add(file)
+        _looked_at.add(name)
+    return {shown(file): found for file in sorted(_own) if (found := _digest(file))}
 
 
 @cache
@@ -70,7 +79,7 @@ T = TypeVar("T")
 
 def answers(
     request: Request, process: Process, refusals: Refusals
-) -> Iterator[WorkResult | Emulation | ScriptRun | HostRun | GraphRun]:
+) -> Iterator[WorkResult | Emulation | ScriptRun | HostRun | GraphRun | ExportRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
     older = request.model.older_torch
     hidden = Hidden(older, Database.open(cached=False).tables) if older else None
@@ -88,6 +97,8 @@ def answers(
         case ScriptRequest():
             found = run(request, process, refusals, libraries=_libraries(request))
             yield replace(found, files=own_files())
+        case ExportRequest():
+            yield exported(request, process, lambda: loaded(weights=True))
         case HostRequest():
             yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest(fuse=FuseSpec() as spec):
@@ -230,15 +241,15 @@ def _traces(
     process.send({"answers": sum(map(len, groups))})
     if copied:
         load_for_runs(training=request.model.step is not None)
-    with _shared_kernels(request) as shared:
-        for done, (number, work, run) in enumerate(
-            spread(groups, process) if copied else groups[0]
-        ):
-            if done:
-                forget()
-            with libraries_know_torch(run.torch(work)):
-                found = traced(number, work, run)
-            yield found
+        own_files()
+    shared = _shared_kernels(request)
+    for done, one in enumerate(spread(groups, process) if copied else groups[0]):
+        number, work, run = one
+        if done:
+            forget()
+        with libraries_know_torch(run.torch(work)):
+            found = traced(number, work, run)
+        yield found
 
 
 def _apart(
@@ -257,17 +268,16 @@ def _apart(
     return begun
 
 
-@contextmanager
-def _shared_kernels(request: WorkRequest) -> Iterator["Kernels | None"]:
+def _shared_kernels(request: WorkRequest) -> "Kernels | None":
     """Kernels that all traces have; None where something traces by itself between them."""
+    from opcheck.trace.torch_internals.autocast import falling_through
     from opcheck.trace.torch_internals.kernels import Kernels
 
     works = chain.from_iterable(request.groups)
     if request.model.dynamic or any(work.plan for work in works):
-        yield None
-        return
-    with Kernels().shared(implicit=request.model.step is None) as kernels:
-        yield kernels
+        return None
+    falling_through()
+    return Kernels().stay(implicit=request.model.step is None)
 
 
 def _emulate(

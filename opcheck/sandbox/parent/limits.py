@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from opcheck.db.files.index import cache_folder
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.exporting import ExportRequest
 from opcheck.model.jobs import GraphRequest, HostRequest, Request
 from opcheck.model.limits import Filter, Profile
 from opcheck.model.script import ScriptRequest
@@ -91,7 +92,7 @@ def seconds_of(request: Request) -> float | None:
     """How long the process may take; None: as long as it likes."""
     if request.model.timeout is not None or is_code(request):
         return request.model.timeout
-    computes = isinstance(request, HostRequest | GraphRequest) or (
+    computes = isinstance(request, HostRequest | GraphRequest | ExportRequest) or (
         isinstance(request, EmulationRequest) and request.values
     )
     return _VALUES_SECONDS if computes else _MODEL_SECONDS
@@ -125,6 +126,9 @@ def _written(request: Request) -> Iterator[str]:
     """Files beside the scratch folder that the process writes; made here, so as to be there."""
     match request:
         case GraphRequest() if request.path:
+            yield request.path
+        case ExportRequest() if request.path:
+            Path(request.path).touch()
             yield request.path
         case HostRequest() if request.keep:
             Path(request.keep).touch()

@@ -14,6 +14,7 @@ from opcheck.errors import SourceError, TerminatedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import sentence_from_json
 from opcheck.model.emulation import Emulation, EmulationRequest, PartialEmulationError
+from opcheck.model.exporting import ExportRequest, ExportRun
 from opcheck.model.jobs import AT_ONCE, GraphRequest, GraphRun, HostRequest, HostRun, Request
 from opcheck.model.script import Ending, PartialRunError, ScriptRequest, ScriptRun, Write
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
@@ -164,6 +165,14 @@ def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = igno
     """Write a program anew; refuses without a process what :func:`run` does."""
     check(request)
     with Work(request, GraphRun) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def export(request: ExportRequest, *, progress: Say = ignore, output: Say = ignore) -> ExportRun:
+    """Export a model; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, ExportRun) as work:
         (found,) = work.results(progress, output)
         return found
 

@@ -36,6 +36,10 @@ Variant = tuple[str, Any]
 
 def variant(union: Mapping[str, Any]) -> Variant:
     """The one member that a union holds; older schemas wrote the empty ones too."""
+    if len(union) == 1:
+        [only] = union.items()
+        if only[1] is not None:
+            return only
     held = [item for item in union.items() if item[1] is not None]
     if len(held) == 1:
         return held[0]

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from opcheck.trace.torch_internals.autocast_casts import UPSTREAM, Casts, Policy
 from opcheck.trace.torch_internals.dispatcher import at_key, overload_named
+from opcheck.trace.torch_internals.modes import cast_to
 
 _KEYS: Any = torch._C.DispatchKey
 _KEY = "AutocastPrivateUse1"
@@ -53,10 +54,9 @@ def autocasting(
         return
     casts = Casts(device_type or torch._C._get_privateuse1_backend_name())
     library = torch.library.Library("aten", "IMPL")
-    fallback = torch.library.Library("_", "IMPL")
+    fallback = None if _staying else _fallthrough()
     left_out: list[str] = []
     try:
-        fallback.fallback(torch.library.fallthrough_kernel, _KEY)
         for policy, names in (policies or UPSTREAM).items():
             for name in names:
                 kernel = _kernel(overload_named(name), Policy(policy), casts)
@@ -68,7 +68,26 @@ def autocasting(
             yield tuple(sorted(left_out))
     finally:
         library._destroy()
-        fallback._destroy()
+        if fallback is not None:
+            fallback._destroy()
+
+
+_staying: list[torch.library.Library] = []
+
+
+def falling_through() -> None:
+    """Have what autocast leaves alone pass from here on, as long as the process lives.
+
+    PyTorch goes through all its operators to take such a fallback, and again to drop it.
+    """
+    if not _staying:
+        _staying.append(_fallthrough())
+
+
+def _fallthrough() -> torch.library.Library:
+    made = torch.library.Library("_", "IMPL")
+    made.fallback(torch.library.fallthrough_kernel, _KEY)
+    return made
 
 
 def casts_around(device: torch.device) -> bool:
@@ -122,7 +141,7 @@ def _kernel(func: Any, policy: Policy, casts: Casts) -> Kernel | None:
         return None
     match policy:
         case Policy.LOWER_PRECISION:
-            return lambda *args, **kwargs: _call(func, casts, casts.region(), args, kwargs)
+            return lambda *args, **kwargs: _lowered(func, casts, args, kwargs)
         case Policy.FP32:
             return lambda *args, **kwargs: _call(func, casts, torch.float32, args, kwargs)
         case Policy.PROMOTE:
@@ -135,6 +154,12 @@ def _kernel(func: Any, policy: Policy, casts: Casts) -> Kernel | None:
             return _banned(func)
         case _:
             assert_never(policy)
+
+
+def _lowered(func: Any, casts: Casts, args: Any, kwargs: Any) -> Any:
+    to = casts.region()
+    with cast_to(to):
+        return _call(func, casts, to, args, kwargs)
 
 
 def _call(func: Any, casts: Casts, to: torch.dtype, args: Any, kwargs: Any) -> Any:

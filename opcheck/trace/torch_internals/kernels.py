@@ -125,6 +125,12 @@ class Kernels:
             self._open(implicit)
             yield self
 
+    def stay(self, *, implicit: bool) -> "Kernels":
+        """Have them registered for as long as the process lives; taking them away takes time."""
+        self._kept = True
+        self._open(implicit)
+        return self
+
     @contextmanager
     def registered(self, answer: Answer, *, implicit: bool) -> Iterator[None]:
         """Have the dispatcher ask ``answer`` inside the block.

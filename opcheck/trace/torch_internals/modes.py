@@ -26,6 +26,7 @@ _deterministic = torch._C._get_deterministic_algorithms
 _warns = torch._C._get_deterministic_algorithms_warn_only
 
 
+AUTOCAST = "autocast"
 ATTENTION = "attention"
 GRADIENT = "gradient"
 _ATTENTION: Any = torch.ops.aten.scaled_dot_product_attention.default
@@ -58,7 +59,7 @@ _ALLOWED = {name: _allowed(kernel) for name, kernel in _KERNELS.items()}
 def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
     """What the program has switched on for a call that it makes now, of these tensors."""
     found = () if not _deterministic() else _WARNS if _warns() else _RAISES
-    found += of_environment()
+    found += (*of_environment(), *_cast.get())
     if func is _ATTENTION:
         return (*found, *_of_attention(), *of_gradients(tensors))
     return (*found, *of_gradients(tensors)) if func in _FOLLOWED else found
@@ -89,6 +90,19 @@ def of_gradients(tensors: Sequence[Tensor]) -> Modes:
     enabled = torch.is_grad_enabled() or _followed.get()
     wanted = enabled and any(tensor.requires_grad for tensor in tensors)
     return ((GRADIENT, "wanted"),) if wanted else ()
+
+
+_cast: ContextVar[Modes] = ContextVar("cast", default=())
+
+
+@contextmanager
+def cast_to(dtype: torch.dtype) -> Iterator[None]:
+    """Inside is a call for which autocast casts to this dtype; float16, its default, is no mode."""
+    token = _cast.set(((AUTOCAST, "bfloat16"),) if dtype is torch.bfloat16 else ())
+    try:
+        yield
+    finally:
+        _cast.reset(token)
 
 
 _followed = ContextVar("followed", default=False)

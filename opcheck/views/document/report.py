@@ -10,6 +10,7 @@ from opcheck.model.report import (
     Partition,
     Place,
     Report,
+    Segment,
     Summary,
     TargetReport,
     TraceInfo,
@@ -146,12 +147,17 @@ def _target(target: TargetReport) -> Json:
         **({"elsewhere": target.elsewhere} if target.elsewhere else {}),
         **({"dynamic": list(map(taken_value, target.dynamic))} if target.dynamic else {}),
         **({"stretches": list(map(_partition, target.partitions))} if target.partitions else {}),
+        **({"segments": list(map(_segment, target.segments))} if target.segments else {}),
         **({} if target.model is None else {"model_lists": lists_value(target.model)}),
     }
 
 
 def _partition(partition: Partition) -> Json:
     return {"fallback": partition.fallback, "calls": partition.calls, "module": partition.module}
+
+
+def _segment(segment: Segment) -> Json:
+    return {"verdict": segment.verdict, "calls": segment.calls, "module": segment.module}
 
 
 def _summary(summary: Summary) -> Json:
@@ -206,18 +212,19 @@ def from_json(text: str, name: str = "report") -> Report:
 
     ``name`` says in messages which document it was.
     """
-    return _read_report(opened(text, name, SCHEMA, HINT))
+    return read_report(opened(text, name, SCHEMA, HINT))
 
 
 def report_in(text: str, name: str = "report") -> Report:
     """The report that ``text`` is, or has in it, as what ``opcheck run`` writes does."""
     root = parsed(text, name, HINT)
     if root.has("schema") and root.text("schema") == RUN:
-        return _read_report(of_schema(root.at("report"), SCHEMA))
-    return _read_report(of_schema(root, SCHEMA))
+        return read_report(of_schema(root.at("report"), SCHEMA))
+    return read_report(of_schema(root, SCHEMA))
 
 
-def _read_report(root: Node) -> Report:
+def read_report(root: Node) -> Report:
+    """The report that an object is."""
     return Report(
         opcheck_version=root.text("opcheck_version"),
         torch_version=root.text("torch_version"),
@@ -274,12 +281,19 @@ def _read_target(node: Node) -> TargetReport:
         partitions=tuple(map(_read_partition, node.items("stretches")))
         if node.has("stretches")
         else (),
+        segments=tuple(map(_read_segment, node.items("segments"))) if node.has("segments") else (),
         model=read_lists(node.at("model_lists")) if node.has("model_lists") else None,
     )
 
 
 def _read_partition(node: Node) -> Partition:
     return Partition(node.truth("fallback"), node.number("calls"), node.text("module"))
+
+
+def _read_segment(node: Node) -> Segment:
+    left = node.optional("verdict") is not None
+    verdict = node.member("verdict", Verdict) if left else None
+    return Segment(verdict, node.number("calls"), node.text("module"))
 
 
 def _read_summary(node: Node) -> Summary:

@@ -8,6 +8,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
+from opcheck.views.html.along_the_run import Cut, cuts, pieces
 from opcheck.views.html.facts import Part
 from opcheck.views.html.words import RUNS_SIGNS
 from opcheck.views.order import WORST_FIRST
@@ -16,11 +17,9 @@ from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import joined, split
 from opcheck.views.terminal.findings import merged, where
 from opcheck.views.terminal.head import brief, fallback_cost, first_gap, trouble
-from opcheck.views.terminal.notation import UNICODE, percent, plural, size
+from opcheck.views.terminal.notation import UNICODE, percent, size
 from opcheck.views.terminal.plan_words import TIERS, step
 
-THINNEST = 0.2
-"""Hundredths of the run below which a cut could not be seen."""
 _TONES = {True: Verdict.NATIVE, False: Verdict.UNSUPPORTED, None: Verdict.UNKNOWN}
 
 
@@ -30,14 +29,6 @@ class Bar(Struct, frozen=True):
     verdict: Verdict
     start: float
     width: float
-
-
-class Cut(Struct, frozen=True):
-    """Calls in a row that leave the device, in hundredths of the run."""
-
-    start: float
-    width: float
-    label: str
 
 
 class Step(Struct, frozen=True):
@@ -73,9 +64,9 @@ class Card(Struct, frozen=True):
     moved: str
     steps: tuple[Step, ...]
     cuts: tuple[Cut, ...]
-    """Where along the run calls fall back."""
+    """Where along the run calls break, are not known, or fall back."""
     pieces: str
-    """How many islands lie between them."""
+    """How much of the run that is."""
 
 
 class Told(Struct, frozen=True):
@@ -145,8 +136,8 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         islands=summary.islands,
         moved=size(summary.fallback_bytes),
         steps=_steps(target),
-        cuts=_cuts(target),
-        pieces=tell(plural(summary.islands, "partition")),
+        cuts=cuts(target),
+        pieces=tell(pieces(target)),
     )
 
 
@@ -178,19 +169,6 @@ def _bar(operators: Mapping[Verdict, int], total: int) -> tuple[Bar, ...]:
             width = 100 * count / total
             pieces.append(Bar(verdict, round(start, 3), round(width, 3)))
             start += width
-    return tuple(pieces)
-
-
-def _cuts(target: TargetReport) -> tuple[Cut, ...]:
-    total = sum(partition.calls for partition in target.partitions)
-    pieces = []
-    done = 0
-    for partition in target.partitions:
-        if partition.fallback:
-            start, width = 100 * done / total, max(100 * partition.calls / total, THINNEST)
-            label = tell(words.called_in(partition.module, plural(partition.calls, "call")))
-            pieces.append(Cut(round(min(start, 100 - width), 3), round(width, 3), label))
-        done += partition.calls
     return tuple(pieces)
 
 

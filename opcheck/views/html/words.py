@@ -24,7 +24,14 @@ PICTURE_IS = (
     "colour of the worst in them. Choose one to go into it, and to see its findings alone."
 )
 DEPTH = "Along the run"
-DEPTH_IS = "From the first call to the last: partitions on the device, and the calls that leave it."
+DEPTH_IS = "From the first call to the last, as wide as a part of the run has calls."
+RUN_LEGEND = {
+    Verdict.NATIVE: "stays on the device",
+    Verdict.FALLBACK: "falls back to the host",
+    Verdict.UNKNOWN: "unknown",
+    Verdict.UNSUPPORTED: "does not run",
+}
+"""What the colours along the run mean."""
 HEAT = "Targets and kinds of operators"
 HEAT_IS = (
     "How many operators of a kind need a look, or all of them where none does; in the colour of "
@@ -39,7 +46,7 @@ NO_SCRIPT = (
 REST = "What it rests on"
 STEPS = "Step by step"
 TARGET, RUNS, SHARE, OPERATORS, CALLS = "target", "runs", "share", "operators", "calls"
-TIER, PARTITIONS, MOVED, BREAKS = "tier", "parts", "moved", "breaks"
+TIER, PARTITIONS, MOVED, BREAKS = "tier", "partitions", "moved", "breaks"
 NOTHING_SEEN = "–"
 
 FOR_SCRIPT: Mapping[str, object] = {
@@ -68,8 +75,8 @@ FOR_SCRIPT: Mapping[str, object] = {
     "why": "Why",
     "evidence": "Evidence",
     "no_evidence": "None is given.",
-    "plan": "Way out",
-    "no_plan": "Not asked for: opcheck plan looks for one.",
+    "plan": "Suggestions",
+    "no_plan": "None was looked for: opcheck plan does.",
     "declined": "Considered, and no fix",
     "inputs": "inputs",
     "runs_as": "runs as",

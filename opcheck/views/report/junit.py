@@ -36,6 +36,7 @@ def render(report: Report, page: Page = PLAIN) -> str:
             facts=facts(report, target),
             out=_advisory_lines(target),
             err=_unseen(report),
+            started=page.started,
         )
         for number, target in enumerate(report.targets)
     )
@@ -67,15 +68,38 @@ def suite(
     facts: Sequence[tuple[str, str]],
     out: str,
     err: str,
+    started: str,
 ) -> str:
-    """The suite of a target."""
+    """The suite of a target; ``started``: when the command began, "" where none did."""
+    name = target.target or "target"
+    when = started or _midnight(target.database_date)
+    return _suite(name, when, number, cases, facts, (out, err))
+
+
+def plain_suite(name: str, cases: Sequence[Case], started: str = "") -> str:
+    """A suite that is of no target."""
+    return _suite(name, started or _midnight(""), 0, cases, (), ("", ""))
+
+
+def _midnight(day: str) -> str:
+    return f"{_day(day)}T00:00:00"
+
+
+def _suite(
+    name: str,
+    started: str,
+    number: int,
+    cases: Sequence[Case],
+    facts: Sequence[tuple[str, str]],
+    streams: tuple[str, str],
+) -> str:
     counts = Counter(case.element for case in cases)
     start = _tag(
         "testsuite",
-        name=target.target or "target",
+        name=name,
         package="opcheck",
         id=number,
-        timestamp=f"{_day(target.database_date)}T00:00:00",
+        timestamp=started,
         hostname="localhost",
         tests=len(cases),
         failures=counts["failure"],
@@ -88,9 +112,9 @@ def suite(
         "    <properties>",
         *(f"      <{_tag('property', name=key, value=value)}/>" for key, value in facts),
         "    </properties>",
-        *(_written(target, case) for case in cases),
-        f"    <system-out>{_text(out)}</system-out>",
-        f"    <system-err>{_text(err)}</system-err>",
+        *(_written(name, case) for case in cases),
+        f"    <system-out>{_text(streams[0])}</system-out>",
+        f"    <system-err>{_text(streams[1])}</system-err>",
         "  </testsuite>",
     ])  # fmt: skip
 
@@ -112,8 +136,8 @@ def _case(target: TargetReport, finding: Finding) -> Case:
     return Case(name, element, told, kind, (told, *details(finding)))
 
 
-def _written(target: TargetReport, case: Case) -> str:
-    start = _tag("testcase", name=case.name, classname=target.target or "target", time=0)
+def _written(suite_name: str, case: Case) -> str:
+    start = _tag("testcase", name=case.name, classname=suite_name, time=0)
     if not case.element:
         return f"    <{start}/>"
     kind = {} if case.element == "skipped" else {"type": case.kind}

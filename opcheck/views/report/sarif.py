@@ -9,6 +9,7 @@ from opcheck.model.matrix import DOUBTED
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Finding, Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
+from opcheck.site import REASONS, SITE
 from opcheck.views.document.parts import Json, as_text, evidence_value
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import on_disk, one_line, places, problems, sentence, where
@@ -113,6 +114,7 @@ def descriptor(finding: Finding) -> Json:
         "shortDescription": {"text": f"{short} ({code})."},
         "fullDescription": {"text": full},
         "help": {"text": text, "markdown": markdown},
+        "helpUri": REASONS,
         "defaultConfiguration": {"level": level},
         "properties": {
             "tags": ["compatibility", verdict.value],
@@ -224,6 +226,7 @@ def log(
             "driver": {
                 "name": "opcheck",
                 "version": report.opcheck_version,
+                "informationUri": SITE,
                 "rules": [rules[name] for name in numbered(rules)],
             }
         },

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.lang.sentence import Sentence, with_sign
-from opcheck.lang.speech import tell
+from opcheck.lang.speech import Language, spoken, tell
 from opcheck.model.report import SCRIPT, Report, TargetReport
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
@@ -77,8 +78,27 @@ def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
     return [*head, (where, "bold"), *brief(gaps[0].reason, marks)]
 
 
+class _Same:
+    """A target's report, compared by what it is and not by what it says."""
+
+    def __init__(self, target: TargetReport) -> None:
+        self.target = target
+
+    def __hash__(self) -> int:
+        return id(self.target)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.target is other.target
+
+
 def _in_trouble(target: TargetReport) -> list[tuple[Block, Row]]:
     """Operators with the deciding verdict, the most called first."""
+    return _of_same(_Same(target), spoken())
+
+
+@lru_cache(maxsize=128)
+def _of_same(same: _Same, _: Language) -> list[tuple[Block, Row]]:
+    target = same.target
     title = words.heading(trouble(target), target.elsewhere)
     blocks = [
         block

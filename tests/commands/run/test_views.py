@@ -16,6 +16,7 @@ from opcheck.model.emulation import Site
 from opcheck.model.report import ModelInfo
 from opcheck.model.script import Basis, ChipMemory, Ending, Frame, ScriptRun, ScriptSpec, Write
 from opcheck.pipeline.script_report import report_of_script
+from opcheck.site import SCHEMAS
 from opcheck.views.document.report import report_in
 from opcheck.views.formats import PLAIN, Page, command_view
 from opcheck.views.order import arranged
@@ -106,7 +107,7 @@ def text(sample: str, page: Page = PLAIN) -> str:
 
 
 REGISTRY: Any = Registry().with_resources(
-    (f"opcheck.{name}-1.json", Resource.from_contents(schema(name)))
+    (f"{SCHEMAS}opcheck.{name}-1.json", Resource.from_contents(schema(name)))
     for name in ("emulation", "report")
 )
 

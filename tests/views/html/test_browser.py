@@ -1,13 +1,21 @@
 """The page in a real browser: clicked, filtered, printed, and 20,000 findings long."""
 
-from collections.abc import Iterator
+import base64
+import colorsys
+import io
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from pypdf import PdfReader
 
-from opcheck.model.report import Report
+import opcheck
+from opcheck.model.report import Report, Segment
+from opcheck.model.verdict import Verdict
 from opcheck.views.formats import report_view
 from tests.views.html.chromium import FOUND, Browser, Pages, content
 from tests.views.html.test_escaping import BAIT, baited
@@ -156,9 +164,83 @@ def test_no_width_needs_scrolling_sideways(page: Page, sample: str, width: int) 
     assert shown.value("document.documentElement.scrollWidth") <= width
 
 
-def test_it_prints(page: Page) -> None:
+LETTER, A4 = {"paperWidth": 8.5, "paperHeight": 11}, {"paperWidth": 8.27, "paperHeight": 11.69}
+
+
+@pytest.mark.parametrize("paper", [LETTER, A4], ids=["letter", "a4"])
+@pytest.mark.parametrize(
+    ("source", "targets", "plan"),
+    [
+        ("torchvision:resnet50", ("ascend-910b",), False),
+        ("examples/rotary_attention.py:model", ("ascend-910a", "apple-mps", "nvidia-h100"), False),
+        ("examples/rotary_attention.py:model", ("ascend-910a",), True),
+    ],
+    ids=["resnet", "three targets", "plan"],
+)
+def test_an_ordinary_report_prints_on_two_pages(
+    page: Page, source: str, targets: tuple[str, ...], plan: bool, paper: Mapping[str, float]
+) -> None:
+    shown = page.show(_scanned(source, targets, plan))
+    found = shown.call("Page.printToPDF", printBackground=True, **paper)
+    pages = PdfReader(io.BytesIO(base64.b64decode(found["data"]))).pages
+    text = "\n".join(one.extract_text() for one in pages)
+    assert 1 <= len(pages) <= 2
+    for part in ("The model", "Findings", "What it rests on", "database"):
+        assert part in text
+
+
+@cache
+def _scanned(source: str, targets: tuple[str, ...], plan: bool) -> Report:
+    return opcheck.scan(source, targets=targets, plan=plan)
+
+
+def test_nothing_is_cut_off_on_paper(page: Page) -> None:
     shown = page.show(STANDARD["three-targets"])
-    assert len(shown.call("Page.printToPDF", printBackground=True)["data"]) > 10_000
+    shown.call("Emulation.setEmulatedMedia", media="print")
+    shown.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=720, height=900, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    boxes = "[...document.querySelectorAll('#icicle button, .depth, .row')]"
+    try:
+        assert shown.value("document.documentElement.scrollWidth") <= 720
+        assert shown.value(f"Math.max(...{boxes}.map(b => b.getBoundingClientRect().right))") <= 720
+    finally:
+        shown.call("Emulation.setEmulatedMedia", media="")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_what_breaks_is_red_along_the_run_and_what_falls_back_amber(page: Page, dark: bool) -> None:
+    report = STANDARD["mixed"]
+    segments = (
+        Segment(None, 6, ""),
+        Segment(Verdict.UNSUPPORTED, 1, "a"),
+        Segment(Verdict.FALLBACK, 2, "b"),
+        Segment(Verdict.UNKNOWN, 1, "c"),
+    )
+    target = replace(report.targets[0], segments=segments)
+    shown = page.show(replace(report, targets=(target,)))
+    shown.look(1280, dark=dark)
+    hues = {
+        verdict: _hue(shown.value(f"getComputedStyle(document.querySelector('{place}')).fill"))
+        for verdict in ("native", "fallback", "unknown", "unsupported")
+        for place in (f".depth rect.f-{verdict}",)
+    }
+    legend = {
+        verdict: _hue(shown.value(f"getComputedStyle(document.querySelector('{place}')).fill"))
+        for verdict in hues
+        for place in (f".swatch rect.f-{verdict}",)
+    }
+    assert legend == hues
+    assert (hues["unsupported"] + 20) % 360 < 30
+    assert 30 < hues["fallback"] < 50
+    assert 110 < hues["native"] < 150
+    assert 250 < hues["unknown"] < 280
+
+
+def _hue(colour: str) -> float:
+    red, green, blue = (int(part) / 255 for part in re.findall(r"\d+", colour)[:3])
+    return 360 * colorsys.rgb_to_hls(red, green, blue)[0]
 
 
 def test_twenty_thousand_findings_are_few_rows_at_a_time(page: Page) -> None:

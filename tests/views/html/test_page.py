@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from opcheck.commands.fleet.html import page as fleet_page
 from opcheck.lang.speech import Language, speaking
-from opcheck.model.report import Partition, Report
+from opcheck.model.report import Partition, Report, Segment
+from opcheck.model.verdict import Verdict
 from opcheck.views.formats import report_view
+from opcheck.views.html.along_the_run import cuts, pieces
 from opcheck.views.html.data import SHARED
 from opcheck.views.html.template import TEMPLATES
 from opcheck.views.order import WORST_FIRST
@@ -124,6 +126,48 @@ def test_the_run_is_drawn_with_its_cuts() -> None:
     assert (cut.attributes["x"], cut.attributes["width"]) == ("37.5", "12.5")
     assert cut.one("title").text == "a.b: 1 call"
     assert page_of(report).all("div", class_="depth") == []
+
+
+def test_where_the_model_would_break_is_drawn_last_and_said() -> None:
+    report = STANDARD["mixed"]
+    segments = (
+        Segment(None, 3, ""),
+        Segment(Verdict.UNSUPPORTED, 2, "a.b"),
+        Segment(Verdict.FALLBACK, 1, "a.c"),
+        Segment(Verdict.UNKNOWN, 2, "d"),
+    )
+    target = replace(report.targets[0], segments=segments, partitions=(Partition(True, 8, ""),))
+    depth = page_of(replace(report, targets=(target,))).one("div", class_="depth")
+    drawn = depth.one("svg").all("rect")
+    assert [
+        (rect.attributes["class"], rect.attributes["x"], rect.attributes["width"]) for rect in drawn
+    ] == [
+        ("f-native", "0", "100"),
+        ("f-fallback", "62.5", "12.5"),
+        ("f-unknown", "75.0", "25.0"),
+        ("f-unsupported", "37.5", "25.0"),
+    ]
+    assert depth.one("svg").attributes["aria-label"].endswith(": 2 calls do not run")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "calls", "said"),
+    [
+        (Verdict.UNSUPPORTED, 1, "1 call does not run"),
+        (Verdict.UNSUPPORTED, 1200, "1,200 calls do not run"),
+        (Verdict.UNKNOWN, 1, "1 call is unknown"),
+        (Verdict.UNKNOWN, 2, "2 calls are unknown"),
+    ],
+)
+def test_how_much_of_the_run_breaks_is_said(verdict: Verdict, calls: int, said: str) -> None:
+    segments = (Segment(None, 3, ""), Segment(verdict, calls, ""))
+    assert pieces(replace(STANDARD["mixed"].targets[0], segments=segments)) == said
+
+
+def test_cuts_too_near_to_be_told_apart_are_drawn_as_one() -> None:
+    segments = (Segment(Verdict.UNSUPPORTED, 1, "a"), Segment(None, 1, "b")) * 5_000
+    (cut, *more) = cuts(replace(STANDARD["mixed"].targets[0], segments=segments))
+    assert (cut.start, cut.width, cut.label, more) == (0.0, 100.0, "a: 5,000 calls", [])
 
 
 @every_report

@@ -3,9 +3,10 @@
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -213,6 +214,25 @@ def read_manifest(text: str, default: Row | None = None, *, trust: bool = False)
         rows, folder = (Row(text, text),), Path()
     _require_text(text)
     given = {} if default is None else default.options
+    entries, left_out = entries_of(rows, folder, given, trust=trust)
+    notes = tuple(
+        Sentence("{text} is no model, and was left out", text=path)
+        for path in dict.fromkeys(left_out)
+    )
+    return Manifest(text, entries, notes)
+
+
+def entries_of(
+    rows: Sequence[Row], folder: Path, given: Mapping[str, Any], *, trust: bool
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """What rows name, each once, and files that a pattern fits and that are no models.
+
+    ``folder`` is where paths begin; what a row does not say is as in ``given``.
+
+    Raises:
+        UsageError: an entry cannot be understood, or two have one name.
+        SourceError: the library that a pattern is for is not there.
+    """
     entries: dict[str, Entry] = {}
     left_out: list[str] = []
     for row in rows:
@@ -224,11 +244,7 @@ def read_manifest(text: str, default: Row | None = None, *, trust: bool = False)
         left_out += others
         for entry in made:
             _add(entry, entries)
-    notes = tuple(
-        Sentence("{text} is no model, and was left out", text=path)
-        for path in dict.fromkeys(left_out)
-    )
-    return Manifest(text, tuple(entries.values()), notes)
+    return tuple(entries.values()), tuple(left_out)
 
 
 def _entries(row: Row, folder: Path, trust: bool) -> tuple[tuple[Entry, ...], tuple[str, ...]]:

@@ -314,12 +314,12 @@ def read_yaml(path: Path) -> tuple[Row, ...]:
         raise UsageError(error.message, error.hint) from error
     defaults = data.get("defaults", {}) if isinstance(data, dict) else {}
     return tuple(
-        _yaml_row(model, f"{path}:{line}", defaults)
-        for model, line in zip(models, lines, strict=True)
+        row_of(model, f"{path}:{line}", defaults) for model, line in zip(models, lines, strict=True)
     )
 
 
-def _yaml_row(model: Any, where: str, defaults: Mapping[str, Any]) -> Row:
+def row_of(model: Any, where: str, defaults: Mapping[str, Any]) -> Row:
+    """One entry of a manifest: a source alone, or a mapping of a model or a script."""
     given = {SOURCE: model} if isinstance(model, str) else dict(model)
     source, name, script = given.pop(SOURCE, ""), given.pop("name", ""), given.pop(SCRIPT, None)
     known = FIELDS if script is None else SCRIPT_FIELDS  # the others are meant for other entries

@@ -24,6 +24,7 @@ def render(found: GateResult, page: Page = PLAIN) -> str:
             facts=[*facts(found.report, target), ("policy", found.policy)],
             out=said,
             err="",
+            started=page.started,
         )
         for number, (gate, target) in enumerate(pairs(found))
     )

@@ -83,12 +83,17 @@ def render(found: GateResult, page: Page = PLAIN) -> str:
     before = mark(found) + _headline(found) + _table(found)
     after = _fixed(found) + (_waived(found) if page.waived else "") + _warnings(found)
     after += _foot(found)
-    return before + _failing(found, LIMIT - size(before) - size(after)) + after
+    return before + failing(found, LIMIT - size(before) - size(after)) + after
 
 
 def mark(found: GateResult) -> str:
     """By which a bot finds the comment that it wrote before, one for each model."""
-    source = one_line(found.model.source)[:200].replace("-", "\\-").replace(">", "\\>")
+    return marked(found.model.source)
+
+
+def marked(source: str) -> str:
+    """The line that tells the comment on a source from others."""
+    source = one_line(source)[:200].replace("-", "\\-").replace(">", "\\>")
     return f"<!-- opcheck gate {source} -->\n"
 
 
@@ -124,7 +129,7 @@ def _row(target: TargetGate, beside: bool) -> str:
     return f"| {' | '.join([*cells, f'{hidden:,}'])} |\n"
 
 
-def _failing(found: GateResult, room: int) -> str:
+def failing(found: GateResult, room: int) -> str:
     """Limits, then findings, as far as there is room, and how many had none."""
     told = []
     for target, scanned in pairs(found):

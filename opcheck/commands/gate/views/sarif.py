@@ -8,6 +8,7 @@ from opcheck.commands.gate.values import Breach, GateResult, Judged, Limit, Stan
 from opcheck.errors import ExitCode
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import TargetReport
+from opcheck.site import GATE
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import model_file
@@ -37,7 +38,7 @@ SUPPRESSED = frozenset({Standing.WAIVED, Standing.BASELINED})
 """What somebody has accepted, in a file outside of the model's code."""
 _LIMITS = {
     Limit.SUPPORT_RATE: "Too small a share of the operators runs natively",
-    Limit.ISLANDS: "Fallbacks cut the model into too many pieces",
+    Limit.ISLANDS: "Fallbacks cut the model into too many partitions",
     Limit.FALLBACK_BYTES: "Fallbacks move too many bytes",
 }
 
@@ -84,7 +85,11 @@ def _limit_rule(breach: Breach) -> Json:
         "name": "".join(word.capitalize() for word in f"limit-{breach.limit}".split("-")),
         "shortDescription": {"text": text},
         "fullDescription": {"text": text},
-        "help": {"text": f"{text} The project's policy sets {breach.limit}."},
+        "help": {
+            "text": f"{text} The project's policy sets {breach.limit}.",
+            "markdown": f"{text} The project's policy sets `{breach.limit}`.",
+        },
+        "helpUri": GATE,
         "defaultConfiguration": {"level": "error"},
         "properties": {"tags": ["compatibility", "limit"], "problem.severity": "error"},
     }

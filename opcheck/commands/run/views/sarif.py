@@ -8,6 +8,7 @@ from opcheck.model.report import Finding
 from opcheck.model.script import Frame, ScriptRun
 from opcheck.pipeline.script_report import report_of_script
 from opcheck.resolve.resolution import PLAIN as GOOD_NEWS
+from opcheck.site import RUN
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.order import arranged
@@ -73,7 +74,8 @@ def _rule(name: str) -> Json:
         "name": "".join(word.capitalize() for word in name.split("/")),
         "shortDescription": {"text": f"{_SHORT[name]}."},
         "fullDescription": {"text": _FULL[name]},
-        "help": {"text": _FULL[name]},
+        "help": {"text": _FULL[name], "markdown": _FULL[name]},
+        "helpUri": RUN,
         "defaultConfiguration": {"level": _LEVELS[name]},
         "properties": {"tags": ["compatibility"], "problem.severity": _LEVELS[name]},
     }

@@ -44,7 +44,7 @@ def conditions(
             for chip, tests in _cases(said, functions[name]):
                 yield {
                     "ops": [f"aten::{name}"],
-                    "code": "computed-on-host",
+                    "code": "dtype-not-supported",
                     "verdict": "fallback",
                     "text": _TEXT,
                     "at": [f"list:{said['dtypes_at']}"],

@@ -34,6 +34,9 @@ function nodeAt(tree, module) {
   }
 }
 
+/* A share of the picture's width: paper is narrower than the window that it was laid out for. */
+const ofWidth = (size) => `${(100 * size) / icicle.clientWidth}%`;
+
 function drawBox(box) {
   const { node, few } = box;
   const thin = box.width < 26;
@@ -55,9 +58,9 @@ function drawBox(box) {
     thin ? "" : brief(name),
   );
   Object.assign(element.style, {
-    left: `${box.x}px`,
+    left: ofWidth(box.x),
     top: `${box.depth * ROW}px`,
-    width: `${Math.max(box.width, 1)}px`,
+    width: ofWidth(Math.max(box.width, 1)),
     height: `${ROW}px`,
   });
   element.box = box;

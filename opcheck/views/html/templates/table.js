@@ -1,7 +1,7 @@
 /* Every finding in a table; only the rows that are in sight exist. */
 
 const SPARE = 6;
-const PRINTED = 200;
+const PRINTED = 22;
 const grid = document.getElementById("grid");
 const many = data.targets.length > 1;
 

@@ -1,0 +1,1 @@
+"""What opcheck says of export targets, beside what really happens."""

@@ -1,0 +1,87 @@
+"""A model exported by the target's own converter, run, and held against the scan."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from opcheck.commands.export.values import ExportAnswer, ExportQuestion
+from opcheck.commands.scan.answer import scan
+from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
+from opcheck.model.exporting import ExportRequest
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetKind
+from opcheck.model.verdict import Verdict
+from opcheck.pipeline.database import Progress, open_database, silent
+
+CONVERTERS = ("onnxruntime",)
+"""Vendors of the database whose converter and runtime are at hand, in ``opcheck.exporting``."""
+
+
+def export(
+    question: ExportQuestion, progress: Progress = silent, output: Progress = silent
+) -> ExportAnswer:
+    """Export the model; with ``prove``, run the file and scan the model too.
+
+    Raises:
+        UsageError: the target is none that models are exported for, or a library is missing.
+        SourceError: the model cannot be loaded.
+    """
+    from opcheck.sandbox.parent import run
+
+    database = open_database(question.databases)
+    target = database.resolve(question.target)
+    if database.vendors[target.vendor].kind is not TargetKind.EXPORT:
+        raise UsageError(
+            Sentence("{target} is no target that models are exported for", target=target),
+            Sentence("name one of them: {list}", list=", ".join(
+                each.name for each in database.of_kind(TargetKind.EXPORT)
+            )),
+        )  # fmt: skip
+    if target.vendor not in CONVERTERS:
+        raise UsageError(
+            Sentence("opcheck does not run the converter of {target} yet", target=target)
+        )
+    path = os.path.abspath(question.output) if question.output else ""
+    found = run.export(
+        ExportRequest(question.model, str(target), path, question.opset, run=question.prove),
+        progress=progress,
+        output=output,
+    )
+    kept = path if path and found.stage.converted else ""
+    if path and not kept:
+        Path(path).unlink(missing_ok=True)
+    answer = ExportAnswer(
+        question.model.source, str(target), found, question.prove, question.output if kept else ""
+    )
+    return _beside_scan(question, answer, progress) if question.prove else answer
+
+
+def _beside_scan(
+    question: ExportQuestion, answer: ExportAnswer, progress: Progress
+) -> ExportAnswer:
+    """The answer with what a scan says of the model on the target."""
+    from msgspec.structs import replace
+
+    report = scan(
+        ScanRequest(question.model, (question.target,), databases=question.databases), progress
+    )
+    (target,) = report.targets
+    blockers = [f for f in target.findings if f.verdict is Verdict.UNSUPPORTED]
+    return replace(answer, predicted=target.summary.runs, blockers=tuple(blockers))
+
+
+def require_writable(path: str) -> None:
+    """Refuse a file that cannot be written.
+
+    Raises:
+        UsageError: its folder is not there, or may not be written to.
+    """
+    folder = Path(path).absolute().parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(
+            Sentence("cannot write {text}: {text_why}", text=path, text_why=error.strerror or error)
+        ) from error

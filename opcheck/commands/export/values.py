@@ -1,0 +1,59 @@
+"""What ``opcheck export`` is asked and answers."""
+
+from msgspec import Struct
+
+from opcheck.model.exporting import ExportRun, Stage
+from opcheck.model.report import Finding
+from opcheck.model.request import ModelSpec
+from opcheck.model.target import TargetSpec
+
+NOT_CONVERTED = frozenset(
+    {
+        "no-converter", "part-not-converted", "converter-raises", "not-captured", "not-converted",
+        "numbers-not-converted",
+    }
+)  # fmt: skip
+"""Codes of findings by which no file is written; by others the runtime refuses what is written."""
+
+
+class ExportQuestion(Struct, frozen=True):
+    """One model to export for one target."""
+
+    model: ModelSpec
+    target: TargetSpec
+    prove: bool = False
+    """Whether to run the file, and to scan."""
+    output: str = ""
+    """The file to write; "": none is kept."""
+    opset: int = 0
+    """The version of ONNX's operators; 0: the converter's own choice."""
+    databases: tuple[str, ...] = ()
+
+
+class ExportAnswer(Struct, frozen=True):
+    """What became of it, beside what was predicted."""
+
+    source: str
+    target: str
+    """``str(Target)``."""
+    run: ExportRun
+    proved: bool
+    """Whether the runtime was to run the file."""
+    output: str = ""
+    """The file that is there now; "": none."""
+    predicted: bool | None = None
+    """Whether the scan says that it runs; None where it could not tell, or was not asked."""
+    blockers: tuple[Finding, ...] = ()
+    """What the scan says keeps the model from the target."""
+
+    @property
+    def came_through(self) -> bool:
+        """Whether the model came as far as was asked."""
+        return self.run.stage is Stage.PROVED if self.proved else self.run.stage.converted
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether what happened is what the scan says; None where it says nothing."""
+        if not self.proved or self.predicted is None:
+            return None
+        return self.predicted == self.run.stage.runs

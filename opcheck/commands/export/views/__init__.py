@@ -1,0 +1,1 @@
+"""What ``opcheck export`` answers, written down."""

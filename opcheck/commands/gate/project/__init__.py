@@ -1,0 +1,1 @@
+"""A whole project at the gate: every source judged by one policy."""

@@ -1,0 +1,1 @@
+"""What a project's answer can be written as."""

@@ -1,0 +1,173 @@
+"""What the converters give, beside the kernels of ONNX Runtime's CPU provider: a file of facts.
+
+``python -m opcheck.db.importers.onnxruntime.extract CALLS.json > onnxruntime_lowerings.yaml`` reads
+what ``lowering`` wrote, and the tables of the installed wheels: which types an operator of ONNX
+takes, and which kernels are registered for them, which is what docs/OperatorKernels.md lists.
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.files import yaml_writer
+from opcheck.db.importers.onnxruntime.lowering import OPSET
+
+_LIBRARIES = ("torch", "onnxscript", "onnx", "onnxruntime")
+_TYPES = {"FLOAT": "float", "DOUBLE": "double"}
+_NOT_ONE = "No ONNX function found for <OpOverload(op='"
+_LEAF = re.compile(re.escape(_NOT_ONE) + r"(?P<op>[\w.]+)', overload='(?P<overload>\w+)'")
+_COMPLEX = "complex-valued"
+_INLINED = frozenset({"If", "Loop", "Scan", "Constant"})
+"""Operators whose dtypes are not looked at: they take all, or are no call."""
+_TESTS = ("_test", "onnx_symbolic")
+"""Namespaces that no model calls."""
+_COMMENT = """\
+# What torch.onnx gives for each overload, and which dtypes of that ONNX Runtime's CPU provider has
+# no kernels for. Written by `python -m opcheck.db.importers.onnxruntime.extract`; do not edit.
+# at: where the converter is; tried: dtypes of the first tensor in which a call of PyTorch's samples
+# was lowered; not: dtype -> why not: `kernel`, `type` and the operator of ONNX, `complex`, `leaf`
+# and the overload without a converter that it is decomposed into, `capture`, `other`.
+"""
+
+
+class Runtime:
+    """Which operators of ONNX a CPU runs, in which dtypes."""
+
+    def __init__(self) -> None:
+        from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+        self._kernels: dict[tuple[str, str], list[Any]] = {}
+        for kernel in state.get_all_opkernel_def():
+            self._kernels.setdefault((kernel.domain, kernel.op_name), []).append(kernel)
+
+    def refusal(self, name: str, given: Sequence[str], made: Sequence[str]) -> str:
+        """Why no kernel takes an operator with these dtypes; "" where one does."""
+        from onnx import defs
+
+        domain, _, operator = name.rpartition("::")
+        if operator in _INLINED or "?" in given:
+            return ""
+        schema = defs.get_schema(operator, OPSET, domain)
+        types = _bound(schema, given, made)
+        allowed = {t.type_param_str: t.allowed_type_strs for t in schema.type_constraints}
+        if any(one not in allowed.get(key, (one,)) for key, one in types.items()):
+            return f"type {operator}"
+        halved = {k: v.replace("float16", "float") if _half(v) else v for k, v in types.items()}
+        known = self._kernels.get((domain, operator), ())
+        if any(_takes(kernel, schema, each) for kernel in known for each in (types, halved)):
+            return ""
+        spelled_out = schema.has_function or schema.has_context_dependent_function
+        return "" if spelled_out else f"kernel {operator}"
+
+
+def _half(name: str) -> bool:
+    """Whether it is what ONNX Runtime casts to float around operators without a kernel of it."""
+    return name == "tensor(float16)"
+
+
+def _bound(schema: Any, given: Sequence[str], made: Sequence[str]) -> dict[str, str]:
+    """Type parameter of an operator -> the type that a call binds it to."""
+    found: dict[str, str] = {}
+    for formal, dtypes in ((schema.inputs, given), (schema.outputs, made)):
+        for place, dtype in enumerate(dtypes):
+            if dtype and dtype != "?" and formal:
+                written = formal[min(place, len(formal) - 1)].type_str
+                found.setdefault(written, f"tensor({_TYPES.get(dtype, dtype.lower())})")
+    return found
+
+
+def _takes(kernel: Any, schema: Any, types: Mapping[str, str]) -> bool:
+    first, last = kernel.version_range
+    if not first <= schema.since_version <= last:
+        return False
+    wanted = kernel.type_constraints
+    return all(one in wanted.get(name, (one,)) for name, one in types.items())
+
+
+def _why(said: Mapping[str, Any], runtime: Runtime, *, converted: bool) -> str:
+    """Why a call does not come through; "" where it does."""
+    if said["stage"] == "ok":
+        found = (runtime.refusal(*node) for node in said["nodes"])
+        return next(filter(None, found), "")
+    error = said["error"]
+    if said["stage"] in ("export", "capture"):
+        return "capture"
+    if _COMPLEX in error:
+        return "complex"
+    leaf = _LEAF.search(error)
+    if leaf and not converted:
+        overload = "" if leaf["overload"] == "default" else f".{leaf['overload']}"
+        return f"leaf {leaf['op'].replace('.', '::', 1)}{overload}"
+    return "other"
+
+
+def _converters() -> Iterator[tuple[str, str]]:
+    """Overload -> the file and line of its converter."""
+    from torch.onnx._internal.exporter import _registration
+
+    registry = _registration.ONNXRegistry.from_torchlib(OPSET)
+    for name, found in registry.functions.items():
+        if isinstance(name, str) and not name.startswith(_TESTS):
+            function: Any = found[0].onnx_function
+            function = getattr(function, "func", getattr(function, "function", function))
+            file = inspect.getsourcefile(function) or ""
+            root = "torch" if "/torch/onnx/" in file else "onnxscript"
+            place = file.rpartition("/ops/")[2] if "/ops/" in file else Path(file).name
+            yield name, f"{root}:{place}:{inspect.getsourcelines(function)[1]}"
+
+
+def facts(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Overload -> what is known of it."""
+    runtime, at = Runtime(), dict(_converters())
+    found: dict[str, dict[str, Any]] = {name: {"at": place} for name, place in at.items()}
+    table = {name for name in data["table"] if not name.startswith(_TESTS)}
+    for name, dtype, noted in data["out"]:
+        if name not in at and name not in table:
+            continue
+        entry = found.setdefault(name, {})
+        entry.setdefault("tried", []).append(_named(dtype))
+        reasons = [_why(said, runtime, converted=name in at) for said in noted]
+        if all(reasons):
+            entry.setdefault("not", {})[_named(dtype)] = reasons[0]
+    for name in table:
+        found.setdefault(name, {})
+    return {name: _sorted(entry) for name, entry in sorted(found.items())}
+
+
+def _named(dtype: str) -> str:
+    return "none" if dtype in ("", "None") else dtype
+
+
+def _sorted(entry: Mapping[str, Any]) -> dict[str, Any]:
+    tried = {"tried": sorted(entry["tried"])} if "tried" in entry else {}
+    without = {"not": dict(sorted(entry["not"].items()))} if "not" in entry else {}
+    return {**entry, **tried, **without}
+
+
+def text(found: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str]) -> str:
+    """The file."""
+    lines = [_COMMENT.rstrip(), f"opset: {OPSET}"]
+    lines.append(f"versions: {yaml_writer.flow(versions)}")
+    lines.append("overloads:")
+    lines += [f"  {name}: {yaml_writer.flow(said)}" for name, said in found.items() if said]
+    lines.append("# In the table of decompositions, and not tried.")
+    lines.append(
+        f"decomposed: {yaml_writer.flow([name for name, said in found.items() if not said])}"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the file of what was lowered."""
+    found = facts(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    versions = {name: version(name).partition("+")[0] for name in _LIBRARIES}
+    sys.stdout.write(text(found, versions))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""What torch.onnx writes for one call of each overload, in each dtype: nothing is run.
+
+``python -m opcheck.db.importers.onnxruntime.lowering FILE.json`` takes the calls that PyTorch's own
+samples make, and notes for each the operators of ONNX that its converter gives, with their dtypes.
+Private torch API used here, checked on 2.13.0: ``torch.onnx._internal.exporter``.
+"""
+
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+OPSET = 20
+"""The version of ONNX's operators that torch.onnx 2.13 writes where none is asked for."""
+_DTYPES = (
+    "float32", "float16", "int64", "bfloat16", "float64", "int32", "bool", "uint8", "complex64",
+    "int16", "int8",
+)  # fmt: skip
+_SAMPLES, _CALLS = 4, 2
+"""Samples of an operator that are looked at, and calls of an overload that are noted a dtype."""
+
+
+class Converter:
+    """The registry of converters and the table of decompositions, made once."""
+
+    def __init__(self) -> None:
+        from torch.onnx._internal.exporter import _decomp, _registration
+
+        self.registry = _registration.ONNXRegistry.from_torchlib(OPSET)
+        self.named = {key for key in self.registry.functions if isinstance(key, str)}
+        known = set(_decomp.get_onnx_implemented_overloads(self.registry))
+        self.table = _decomp.create_onnx_friendly_decomposition_table(known)
+
+    def taken(self, graph: Any) -> bool:
+        """Whether each call of a graph has a converter, so that nothing is to be decomposed."""
+        calls = [node.target for node in graph.nodes if node.op == "call_function"]
+        return all(not hasattr(call, "_schema") or call.name() in self.named for call in calls)
+
+    def lowered(self, call: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+        """What becomes of one call: where it ends, and the operators of ONNX."""
+        import torch
+        from torch.onnx._internal.exporter import _core
+
+        module, tensors = _module(call, args, kwargs)
+        try:
+            program = torch.export.export(module, tensors, strict=False)
+        except Exception as error:  # whatever the call raises while it is captured
+            return {"stage": "capture", "error": _first_line(error)}
+        try:
+            found = _core.export(program, registry=self.registry, opset_version=OPSET)
+        except Exception as error:  # whatever a converter raises
+            while error.__cause__ is not None:
+                error = error.__cause__  # type: ignore[assignment]  # raised by libraries' code
+            return {"stage": "conversion", "error": _first_line(error)}
+        return {"stage": "ok", "nodes": _nodes(found.model.graph)}
+
+
+def _module(call: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+
+    class Module(torch.nn.Module):
+        def forward(self, *tensors: Any) -> Any:
+            given = list(leaves)
+            for place, tensor in zip(places, tensors, strict=True):
+                given[place] = tensor
+            args, kwargs = pytree.tree_unflatten(given, spec)
+            return call(*args, **kwargs)
+
+    return Module(), tuple(leaves[place] for place in places)
+
+
+def _nodes(graph: Any) -> list[list[Any]]:
+    """Operator of ONNX, dtypes that it takes and gives; "" of an input that is left out."""
+    found: list[list[Any]] = []
+    for node in graph.all_nodes():
+        name = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+        given = ["" if value is None else _dtype(value) for value in node.inputs]
+        line = [name, given, [_dtype(value) for value in node.outputs]]
+        if line not in found:
+            found.append(line)
+    return found
+
+
+def _dtype(value: Any) -> str:
+    return "?" if value.dtype is None else str(value.dtype)
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:220]}"
+
+
+def calls(converter: Converter) -> Iterator[tuple[Any, Any, Any]]:
+    """Every call that a sample makes, as a converter would be asked for it."""
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for info in op_db:
+        for name in _DTYPES:
+            dtype = getattr(torch, name)
+            if dtype not in info.dtypes:
+                continue
+            try:
+                taken = info.sample_inputs("cpu", dtype, requires_grad=False)
+                samples = [sample for _, sample in zip(range(_SAMPLES), taken, strict=False)]
+            except Exception:  # PyTorch has no sample of it here
+                continue
+            for sample in samples[-_CALLS:]:
+                yield from _seen(converter, info.op, sample)
+
+
+def _seen(converter: Converter, function: Any, sample: Any) -> list[tuple[Any, Any, Any]]:
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found: list[tuple[Any, Any, Any]] = []
+
+    class Seen(TorchDispatchMode):  # type: ignore[misc]  # torch has no types of it
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            taken = func.name() in converter.named
+            if not taken and func not in converter.table and func._can_decompose():
+                with self:
+                    result = func.decompose(*args, **kwargs)
+                if result is not NotImplemented:
+                    return result
+            found.append((func, _copied(args), _copied(kwargs)))
+            if not taken and func in converter.table:
+                try:
+                    with self:
+                        return converter.table[func](*args, **kwargs)
+                except Exception:  # it is the sample's: what it calls was noted
+                    pass
+            return func(*args, **kwargs)
+
+    refused = suppress(Exception)  # a sample that PyTorch refuses; the calls before it count
+    with refused, torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), Seen():
+        function(sample.input, *sample.args, **sample.kwargs)
+    return found
+
+
+def _copied(value: Any) -> Any:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), value)
+
+
+def _given(args: Any, kwargs: Any) -> str:
+    """The dtype of the first tensor; "" where there is none."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves = pytree.tree_leaves((args, kwargs))
+    first = next((leaf for leaf in leaves if isinstance(leaf, torch.Tensor)), None)
+    return "" if first is None else str(first.dtype).removeprefix("torch.")
+
+
+def main() -> None:
+    """Write the file."""
+    import torch
+
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    torch.set_num_threads(1)
+    converter, found = Converter(), dict[tuple[str, str], list[dict[str, Any]]]()
+    _have_kept(converter)
+    for call, args, kwargs in calls(converter):
+        noted = found.setdefault((call.name(), _given(args, kwargs)), [])
+        if len(noted) < _CALLS:
+            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+                noted.append(converter.lowered(call, args, kwargs))
+    data = {
+        "reg": sorted(converter.named),
+        "table": sorted(call.name() for call in converter.table),
+        "out": [[op, dtype, noted] for (op, dtype), noted in found.items()],
+    }
+    Path(sys.argv[1]).write_text(json.dumps(data), encoding="utf-8")
+
+
+def _have_kept(converter: Converter) -> None:
+    """Spare each export the search for composites and the table, which are always the same."""
+    import functools
+
+    import torch._export.utils as utils
+    from torch.export import decomp_utils, exported_program
+    from torch.onnx._internal.exporter import _decomp, _fx_passes
+
+    composites = functools.cache(utils._collect_all_valid_cia_ops)
+    for module in (utils, decomp_utils, exported_program):
+        if hasattr(module, "_collect_all_valid_cia_ops"):
+            module._collect_all_valid_cia_ops = lambda: set(composites())
+    utils._is_preservable_cia_op = functools.cache(utils._is_preservable_cia_op)
+    _decomp.create_onnx_friendly_decomposition_table = lambda _: dict(converter.table)
+    decomposed = _fx_passes.decompose_with_registry
+
+    def unless_taken(program: Any, registry: Any) -> Any:
+        return program if converter.taken(program.graph) else decomposed(program, registry)
+
+    _fx_passes.decompose_with_registry = unless_taken
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What several commands show of a project: its document, its sentences, and what has no answer."""

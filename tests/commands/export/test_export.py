@@ -1,0 +1,222 @@
+"""``opcheck export``: how far a model comes, and how the scan is held against that."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opcheck.commands.export.answer import export, require_writable
+from opcheck.commands.export.command import _opset
+from opcheck.commands.export.values import ExportAnswer, ExportQuestion
+from opcheck.commands.export.views import json as json_view
+from opcheck.commands.export.views import text as text_view
+from opcheck.errors import UsageError
+from opcheck.lang.speech import Language, speaking
+from opcheck.model.emulation import Difference
+from opcheck.model.exporting import ExportRun, Stage
+from opcheck.model.report import Finding, Reason
+from opcheck.model.request import ModelSpec
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.views.formats import Page
+
+TARGET = "onnxruntime-cpu@1.32.0+torch2.13"
+PROVED = ExportAnswer(
+    "net.py:net",
+    TARGET,
+    ExportRun(
+        Stage.PROVED,
+        versions=(("torch", "2.13.0"), ("onnxruntime", "1.32.0")),
+        opset=20,
+        operators=(("Gemm", 2), ("Relu", 1)),
+        differences=(Difference("output", (2, 4), "float32", 1.2e-7),),
+    ),
+    proved=True,
+    output="net.onnx",
+    predicted=True,
+)
+"""What there is to say of a model that comes through."""
+MODEL = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return {body}
+
+def net():
+    return Net(), (torch.linspace(0.1, 0.9, 6).reshape(2, 3),)
+"""
+
+
+def ended(stage: Stage, predicted: bool | None, error: str = "") -> ExportAnswer:
+    return ExportAnswer("net.py:net", TARGET, ExportRun(stage, error), True, predicted=predicted)
+
+
+def question(path: Path, body: str, target: str = "onnxruntime-cpu") -> ExportQuestion:
+    file = path / "net.py"
+    file.write_text(MODEL.format(body=body))
+    return ExportQuestion(ModelSpec(f"{file}:net"), TargetSpec(target), prove=True)
+
+
+def test_a_page_tells_each_step_and_what_the_scan_said() -> None:
+    assert text_view.render(PROVED) == (
+        "✔ net.py:net on onnxruntime-cpu@1.32.0+torch2.13: it was exported, runs there,\n"
+        "and gives what PyTorch gives\n"
+        "\n"
+        "  ✔ captured by torch.export\n"
+        "  ✔ converted\n"
+        "  ✔ run by the runtime\n"
+        "  ✔ gives PyTorch's values\n"
+        "\n"
+        "opset 20, 3 calls: Gemm ×2, Relu ×1\n"
+        "  output, float32[2,4]: at most 1.2e-07 off\n"
+        "\n"
+        "✔ the scan says that it runs, and that is what happened\n"
+        "\n"
+        "written: net.onnx\n"
+        "with torch 2.13.0, onnxruntime 1.32.0\n"
+    )
+
+
+def test_a_page_tells_where_the_way_ended() -> None:
+    finding = Finding(
+        "1", "aten::cumprod", Verdict.UNSUPPORTED, Confidence.HIGH,
+        Reason("part-not-converted", "it has no converter"), 1, Phase.FORWARD, (), (),
+    )  # fmt: skip
+    answer = ExportAnswer(
+        "net.py:net", TARGET, ExportRun(Stage.CONVERSION, "DispatchError: nothing for prims.prod"),
+        True, predicted=True, blockers=(finding,) * 12,
+    )  # fmt: skip
+    page = text_view.render(answer)
+    assert page.splitlines()[:9] == [
+        "✘ net.py:net on onnxruntime-cpu@1.32.0+torch2.13: it is not converted",
+        "  DispatchError: nothing for prims.prod",
+        "",
+        "  ✔ captured by torch.export",
+        "  ✘ converted",
+        "  - run by the runtime",
+        "  - gives PyTorch's values",
+        "",
+        "✘ the scan says that it runs, and that is not what happened",
+    ]
+    assert "  2 more; --verbose lists all" in page.splitlines()
+    assert text_view.render(answer, Page(quiet=True)).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (ended(Stage.CAPTURE, None), "torch.export cannot capture it"),
+        (ended(Stage.RUNTIME, False), "the runtime refuses the file"),
+        (ended(Stage.VALUES, True), "it runs, and gives other values than PyTorch"),
+        (
+            ExportAnswer("net.py:net", TARGET, ExportRun(Stage.PROVED, random=True), True),
+            "it was exported and runs there; PyTorch's own values are other ones each time",
+        ),
+        (
+            ExportAnswer("net.py:net", TARGET, ExportRun(Stage.PROVED), False),
+            "it was exported; --prove would run it",
+        ),
+    ],
+)
+def test_each_end_has_its_words(answer: ExportAnswer, line: str) -> None:
+    assert line in " ".join(text_view.render(answer).split())
+
+
+@pytest.mark.parametrize(
+    ("stage", "predicted", "agrees"),
+    [
+        (Stage.PROVED, True, True),
+        (Stage.VALUES, True, True),
+        (Stage.RUNTIME, False, True),
+        (Stage.CONVERSION, True, False),
+        (Stage.PROVED, False, False),
+        (Stage.PROVED, None, None),
+    ],
+)
+def test_the_scan_agrees_where_it_says_what_happened(
+    stage: Stage, predicted: bool | None, agrees: bool | None
+) -> None:
+    assert ended(stage, predicted).agrees is agrees
+
+
+def test_json_has_the_stage_and_both_answers() -> None:
+    found = json.loads(json_view.render(PROVED))
+    assert found["schema"] == "opcheck.export/1"
+    assert (found["stage"], found["came_through"], found["agrees"]) == ("proved", True, True)
+    assert found["outputs"] == [
+        {"name": "output", "shape": [2, 4], "dtype": "float32", "largest": 1.2e-7}
+    ]
+
+
+def test_a_page_in_chinese_has_no_english_sentence() -> None:
+    with speaking(Language.CHINESE):
+        page = text_view.render(PROVED)
+    assert "已导出" in page
+    assert "what happened" not in page
+
+
+def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no target that models are exported for") as error:
+        export(question(tmp_path, "x", "nvidia-h100"))
+    assert error.value.hint == "name one of them: onnxruntime-cpu"
+
+
+def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot write"):
+        require_writable(str(tmp_path / "nowhere" / "model.onnx"))
+    require_writable(str(tmp_path / "model.onnx"))
+
+
+def test_versions_of_operators_are_those_that_torch_writes() -> None:
+    import typer
+
+    assert _opset("20") == 20
+    with pytest.raises(typer.BadParameter, match="want 18 to 24"):
+        _opset("11")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "stage", "predicted"),
+    [
+        ("(x @ x.T).relu()", Stage.PROVED, True),
+        ("torch.cumprod(x, 0)", Stage.CONVERSION, False),
+        ("x.double().atan()", Stage.RUNTIME, False),
+        ("x + 1 if bool(x.sum() > 0) else x", Stage.CAPTURE, None),
+    ],
+)
+def test_a_model_is_really_exported_and_run(
+    tmp_path: Path, body: str, stage: Stage, predicted: bool | None
+) -> None:
+    for library in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(library)
+    found = export(question(tmp_path, body))
+    assert (found.run.stage, found.predicted) == (stage, predicted)
+    assert found.came_through is (stage is Stage.PROVED)
+    assert found.run.error or stage is Stage.PROVED
+
+
+@pytest.mark.slow
+def test_a_file_is_kept_where_that_is_asked_for(tmp_path: Path) -> None:
+    for library in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(library)
+    path = tmp_path / "net.onnx"
+    asked = question(tmp_path, "x.relu()")
+    found = export(
+        ExportQuestion(asked.model, asked.target, prove=False, output=str(path), opset=21)
+    )
+    assert (found.output, found.run.opset, found.predicted) == (str(path), 21, None)
+    assert path.stat().st_size > 0
+
+
+def test_without_the_libraries_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from opcheck.exporting import onnx_runtime
+
+    monkeypatch.setattr(onnx_runtime, "LIBRARIES", ("no_such_library",))
+    with pytest.raises(UsageError, match="no_such_library is not installed") as error:
+        onnx_runtime.require_installed()
+    assert "opcheck[onnx]" in str(error.value.hint)

@@ -1,0 +1,108 @@
+"""ONNX Runtime on the CPU: cells read by eye in the converters' files, and what calls come to."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from opcheck.db.importers.onnxruntime import OnnxRuntimeImporter
+from opcheck.db.importers.onnxruntime.extract import text
+from opcheck.db.selection import names_groups, select
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError, UsageError
+from opcheck.model.target import TargetKind, TargetSpec
+from opcheck.model.trace import Composite, Node, OpName, Value
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.walk import Walk
+from tests.db.calls import dense
+
+TARGET = "onnxruntime-cpu"
+CELLS = (
+    ("aten::acos", "function_libs/torch_lib/ops/core.py", "converter"),
+    ("aten::scaled_dot_product_attention", "torch_lib/ops/nn.py", "converter"),
+    ("aten::add_.Tensor", "_torchlib/ops/core.py", "aten::add.Tensor"),
+    ("aten::tril_", "torch_lib/ops/core.py", "aten::tril"),
+)
+FLOAT, HALF, WIDE = (dense(2, 3, dtype=f"float{bits}") for bits in (32, 16, 64))
+WHOLE = dense(2, 3, dtype="int64")
+CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
+    ("aten::relu", FLOAT, Verdict.NATIVE, "registered"),
+    ("aten::acos", HALF, Verdict.NATIVE, "registered"),
+    ("aten::acos", WIDE, Verdict.UNSUPPORTED, "dtype-not-supported"),
+    ("aten::ceil", WHOLE, Verdict.UNSUPPORTED, "dtype-not-supported"),
+    ("aten::ceil_", WHOLE, Verdict.UNSUPPORTED, "dtype-not-supported"),
+    ("aten::acos", dense(2, 3, dtype="complex64"), Verdict.UNSUPPORTED, "numbers-not-converted"),
+    ("aten::copysign.Tensor", FLOAT, Verdict.UNSUPPORTED, "part-not-converted"),
+    ("aten::cummax", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
+    ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
+    ("aten::diag_embed", FLOAT, Verdict.DECOMPOSED, "decomposed-before-conversion"),
+)
+
+
+@pytest.mark.parametrize(("op", "path", "kernel"), CELLS)
+def test_cells_cite_the_converter(op: str, path: str, kernel: str, database: Database) -> None:
+    entry = database.matrix(database.resolve(TargetSpec(TARGET))).entries[op]
+    (evidence,) = entry.evidence
+    assert entry.implementation == (kernel,)
+    assert evidence.path.endswith(path)
+    assert evidence.line > 0
+
+
+@pytest.mark.parametrize(("op", "given", "verdict", "code"), CALLS)
+def test_calls_end_at_the_stage_that_refuses_them(
+    op: str, given: Value, verdict: Verdict, code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    found = Walk([Node(OpName.parse(op), (("self", given),))], matrix, "2.13.0").resolution(0)
+    assert (found.verdict, found.code) == (verdict, code)
+
+
+def test_attention_is_converted_of_four_dimensions(database: Database) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    codes = []
+    for shape in ((2, 3, 4, 5), (3, 4, 5)):
+        given = tuple((name, dense(*shape, dtype="float32")) for name in ("query", "key", "value"))
+        node = Node(OpName.parse("aten::scaled_dot_product_attention"), given)
+        codes.append(Walk([node], matrix, "2.13.0").resolution(0).code)
+    assert codes == ["registered", "not-converted"]
+
+
+def test_host_and_device_are_one_place(database: Database) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    node = Node(OpName.parse("aten::add.Tensor"), (
+        ("self", FLOAT), ("other", replace(FLOAT, host=True)),
+    ))  # fmt: skip
+    assert Walk([node], matrix, "2.13.0").resolution(0).verdict is Verdict.NATIVE
+    assert matrix.compiles_graphs and matrix.exports
+    assert matrix.inherits == {Composite.IMPLICIT}
+
+
+def test_groups_name_the_targets_of_a_class(database: Database) -> None:
+    named = {
+        group: [target.name for target in select(database, (TargetSpec(group),))]
+        for group in ("devices", "compilers", "export", "all")
+    }
+    assert named["export"] == [TARGET]
+    assert named["compilers"] == ["nvidia-tensorrt"]
+    assert "nvidia-tensorrt" not in named["devices"]
+    assert named["all"] == [target.name for target in database.targets()] + [TARGET]
+    assert TARGET not in {target.name for target in select(database, ())}
+    assert names_groups(database, (TargetSpec("export"),))
+    with pytest.raises(UsageError, match="'export' takes neither a release"):
+        select(database, (TargetSpec("export", "1.32.0"),))
+
+
+def test_every_target_is_of_one_kind(database: Database) -> None:
+    found = [target for kind in TargetKind for target in database.of_kind(kind)]
+    assert sorted(target.name for target in found) == sorted(database.names())
+
+
+def test_an_unknown_release_is_told(sources: Path) -> None:
+    with pytest.raises(DatabaseError, match=r"no kernels of ONNX Runtime 0\.1 were read"):
+        OnnxRuntimeImporter().run(sources, "0.1")
+
+
+def test_the_file_of_lowerings_is_written_by_overload() -> None:
+    written = text({"aten::b": {"tried": ["float32"]}, "aten::c": {}}, {"torch": "2.13.0"})
+    assert "  aten::b: {tried: [float32]}" in written
+    assert written.splitlines()[-1] == "decomposed: [aten::c]"
