@@ -14,6 +14,8 @@ from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.verdict import Method
 from tests.console import ROOT, printed, shown_now, steps
 from tests.pictures import PAGE, PICTURE, page_picture, picture
+from tests.stability_document import PATH as STABILITY
+from tests.stability_document import page_now as stability
 
 README = ROOT / "README.md"
 TRANSLATED = ROOT / "README.zh-CN.md"
@@ -89,6 +91,7 @@ if __name__ == "__main__":
     README.write_text(now, encoding="utf-8")
     told = in_step(TRANSLATED.read_text(encoding="utf-8"), now)
     TRANSLATED.write_text(targets_now(told, Language.CHINESE), encoding="utf-8")
+    STABILITY.write_text(stability(STABILITY.read_text(encoding="utf-8")), encoding="utf-8")
     PICTURE.write_text(picture(), encoding="utf-8")
     PAGE.write_text(page_picture(), encoding="utf-8")
     for one in pages():
