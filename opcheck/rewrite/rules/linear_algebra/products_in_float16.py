@@ -1,6 +1,7 @@
 """Products of float32 by products of float16 that keep its range."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -61,6 +62,13 @@ def matmul_in_float16(self: Tensor, other: Tensor) -> Tensor:
     return result * by * by_other
 
 
+def matmul_of(input: Tensor, other: Tensor) -> Tensor:
+    """``matmul`` as users call it, of other dtypes than float32 as well."""
+    if not (input.dtype == other.dtype == torch.float32 and input.numel() and other.numel()):
+        return torch.matmul(input, other)
+    return matmul_in_float16(input, other)
+
+
 class MatmulInFloat16(Rule):
     """Operands are divided by their largest number, multiplied in float16, and the result scaled.
 
@@ -78,7 +86,9 @@ class MatmulInFloat16(Rule):
         "All digits of float32 beyond the third, and what is 10,000,000 times less than the largest"
     )
     summary = "Divide both by their largest number, and multiply in float16"
-    spellings: ClassVar[tuple[str, ...]] = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.matmul": matmul_of, "Tensor.matmul": matmul_of
+    }  # fmt: skip
     replace = staticmethod(matmul_in_float16)
 
     def refuses(self, call: Call) -> str:
