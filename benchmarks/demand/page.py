@@ -35,7 +35,8 @@ A pair is *free* where every call is on the device once all of it is followed.
 _NEWER = """
 Of the {left} blocked pairs that are left, {newer} are free on the newest release of the same
 target, with the fixes there. Where the release may be changed that is the answer (`opcheck upgrade`
-tells what else it changes), and {share:.1%} of blocked pairs have one. The table counts none of them.
+tells what else it changes), and {share:.1%} of blocked pairs have one. The table counts none of
+them.
 """
 _LIMITS = """
 A forward is traced for four types of device, of which `cuda`, `mlu`, `musa` and `xpu` share one

@@ -51,7 +51,7 @@ class _Multiplied(torch.autograd.Function):
         return grad * ctx.kept[0] / ctx.saved_tensors[0], None, None
 
 
-def matmul_in_float16(self: Tensor, other: Tensor) -> Tensor:
+def matmul_of_float32(self: Tensor, other: Tensor) -> Tensor:
     """Divide operands, and gradients, by the largest of each, cast and multiply them."""
     kept: list[Tensor] = []
     by, by_other = _largest(self), _largest(other)
@@ -62,11 +62,11 @@ def matmul_in_float16(self: Tensor, other: Tensor) -> Tensor:
     return result * by * by_other
 
 
-def matmul_of(input: Tensor, other: Tensor) -> Tensor:
+def matmul_in_float16(input: Tensor, other: Tensor) -> Tensor:
     """``matmul`` as users call it, of other dtypes than float32 as well."""
     if not (input.dtype == other.dtype == torch.float32 and input.numel() and other.numel()):
         return torch.matmul(input, other)
-    return matmul_in_float16(input, other)
+    return matmul_of_float32(input, other)
 
 
 class MatmulInFloat16(Rule):
@@ -87,9 +87,9 @@ class MatmulInFloat16(Rule):
     )
     summary = "Divide both by their largest number, and multiply in float16"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.matmul": matmul_of, "Tensor.matmul": matmul_of
+        "torch.matmul": matmul_in_float16, "Tensor.matmul": matmul_in_float16
     }  # fmt: skip
-    replace = staticmethod(matmul_in_float16)
+    replace = staticmethod(matmul_of_float32)
 
     def refuses(self, call: Call) -> str:
         """Float32 alone, and something to multiply."""
