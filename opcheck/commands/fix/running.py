@@ -72,6 +72,11 @@ class Limits(Struct, frozen=True):
         return found.largest / allowed if allowed else float("inf")
 
 
+_ATTENTION = "aten::scaled_dot_product_attention"
+_OF_ATTENTION = frozenset(("aten::matmul", "aten::bmm", "aten::softmax.int", "aten::_softmax"))
+"""What libraries write attention as for a torch without a kernel of it; the host has one."""
+
+
 def tolerances(ways: Iterable[AppliedSuggestion]) -> Mapping[str, Tolerance]:
     """How far each replaced overload may be off; empty where something else is computed."""
     found: dict[str, Tolerance] = {}
@@ -79,7 +84,8 @@ def tolerances(ways: Iterable[AppliedSuggestion]) -> Mapping[str, Tolerance]:
         if way.label is Label.APPROXIMATE:
             return {}
         known = found.get(way.replaces, Tolerance(0.0, ()))
-        calls = dict.fromkeys((*known.calls, op))
+        fused = (_ATTENTION,) if way.replaces in _OF_ATTENTION else ()
+        calls = dict.fromkeys((*known.calls, op, *fused))
         found[way.replaces] = Tolerance(max(known.eps, way.tolerance), tuple(calls))
     return found
 
