@@ -101,7 +101,7 @@ def page(
     """The whole page; ``found`` has the pairs of each model and mode, of so many ``named``.
 
     ``proofs``: what became of those that were really fixed. ``newest``: the target of each name at
-    its newest release.
+    its newest release, without its torch.
     """
     return "".join(_parts(found, named, proofs, newest))
 
