@@ -1,5 +1,7 @@
 """Differences compared with what labels promise."""
 
+from msgspec.structs import replace
+
 from opcheck.commands.fix.running import Limits, named_as, tolerances
 from opcheck.model.emulation import Difference
 from opcheck.model.jobs import Tolerance
@@ -50,6 +52,14 @@ def test_the_least_close_suggestion_for_an_overload_counts() -> None:
         "aten::std.correction": Tolerance(64.0, ("aten::std", "aten::std.dim"))
     }
     assert tolerances([*ways, ("aten::std", way(Label.APPROXIMATE))]) == {}
+
+
+def test_products_may_be_attention_that_the_host_has_a_kernel_of() -> None:
+    """A library writes them out for an older torch, and calls the kernel on the one that runs."""
+    product = replace(way(Label.TOLERANCE, 8.0), replaces="aten::matmul")
+    assert tolerances([("aten::matmul", product)]) == {
+        "aten::matmul": Tolerance(8.0, ("aten::matmul", "aten::scaled_dot_product_attention"))
+    }
 
 
 def test_results_of_a_saved_graph_are_in_its_order() -> None:

@@ -95,6 +95,23 @@ def test_the_page_counts_what_was_really_fixed_and_says_what_was_not() -> None:
     )
 
 
+def test_what_a_newer_release_frees_is_told_apart() -> None:
+    """Of what is left; a newest release of which something is left frees nothing."""
+    old, new = "vendor-a@0.9+torch2.0", ONE
+    left = ("torchvision::nms",)
+    found = {
+        "zoo:bert": (Pair(new, {}), Pair(old, {}, (ROLL, NMS), left)),
+        "zoo:yolo": (Pair(new, {}, (ROLL, NMS), left), Pair(old, {}, (ROLL, NMS), left)),
+        "zoo:resnet": (Pair(new, {}), Pair(old, {}, (ROLL,))),
+    }
+    told = "Of the 3 blocked pairs that are left, 1 are free on the newest release"
+    text = page(found, 1234, {}, {"vendor-a@1.0"})
+    assert told in text
+    assert "and 50.0% of blocked pairs have one" in text
+    assert "| all | 6 | 4 | 1 (25.0%) | 0 | 0 |" in text
+    assert "newest release of the same" not in page(found, 1234, {})
+
+
 def test_a_pair_that_only_leaves_the_device_is_not_blocked() -> None:
     assert is_blocked(FOUND["zoo:bert"][0])
     assert not is_blocked(FOUND["zoo:yolo"][0])
@@ -110,7 +127,11 @@ def test_a_traced_model_is_planned_on_each_target() -> None:
     assert (one.target, one.met, one.left) == (str(targets[0]), (), ())
     assert (other.target, other.left) == (str(targets[1]), ())
     assert {(met.op, met.code, met.rules) for met in other.met} == {
-        ("aten::matmul", "dtype-not-supported", ("float16-instead-of-float32",))
+        (
+            "aten::matmul",
+            "dtype-not-supported",
+            ("float16-after-scaling", "float16-instead-of-float32"),
+        )
     }
 
 

@@ -73,7 +73,9 @@ def main() -> None:
         command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
         subprocess.run(command, check=True, cwd=ROOT)
     proofs = proved(options.folder)
-    text = page(stored(options.folder), len(entries(options.folder)), proofs)
+    released = [text.partition("+")[0] for text in targets()]
+    newest = {text.partition("@")[0]: text for text in reversed(released)}  # which comes first
+    text = page(stored(options.folder), len(entries(options.folder)), proofs, newest.values())
     PAGE.write_text(text, "utf-8", newline="\n")
 
 

@@ -1,7 +1,7 @@
 """The page of what keeps models off devices, made from pairs of models and targets."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.demand.plans import Pair
@@ -32,6 +32,12 @@ A pair is *free* where every call is on the device once all of it is followed.
 | | pairs | blocked | free once fixed | slowed alone | free once fixed |
 | --- | ---: | ---: | ---: | ---: | ---: |
 """
+_NEWER = """
+Of the {left} blocked pairs that are left, {newer} are free on the newest release of the same
+target, with the fixes there. Where the release may be changed that is the answer (`opcheck upgrade`
+tells what else it changes), and {share:.1%} of blocked pairs have one. The table counts none of
+them.
+"""
 _LIMITS = """
 A forward is traced for four types of device, of which `cuda`, `mlu`, `musa` and `xpu` share one
 trace: code that asks for the name of the device is followed for `cuda` alone. Training steps are
@@ -48,7 +54,9 @@ there is, and the model was run with it on the emulated device, which refuses wh
 not run and computes on the host. *Fixed*: nothing leaves the device any more, and results are as
 near to the unchanged model's as the labels of what was followed promise; *exact*: every bit of them
 is the same. On other targets no device can be emulated: their kernels do not stand at PrivateUse1.
-The smallest models come first; those that do not run on inputs that were made up are left out.
+The smallest models come first; those that do not run on inputs that were made up are left out. Of
+a large model of transformers the same architecture is run with a smaller config, 64 numbers wide;
+what is not blocked then is left out.
 Gradients that the device loses by itself, without any change, as an Ascend of torch 2.1 does behind
 composites that it has kernels for, are not held against a fix.
 Written by `python -m benchmarks.demand.proofs FOLDER COUNT`.
@@ -85,17 +93,24 @@ class _Row:
 
 
 def page(
-    found: Mapping[str, Sequence[Pair]], named: int, proofs: Mapping[str, Sequence[Proved]]
+    found: Mapping[str, Sequence[Pair]],
+    named: int,
+    proofs: Mapping[str, Sequence[Proved]],
+    newest: Collection[str] = (),
 ) -> str:
     """The whole page; ``found`` has the pairs of each model and mode, of so many ``named``.
 
-    ``proofs``: what became of those that were really fixed.
+    ``proofs``: what became of those that were really fixed. ``newest``: the target of each name at
+    its newest release, without its torch.
     """
-    return "".join(_parts(found, named, proofs))
+    return "".join(_parts(found, named, proofs, newest))
 
 
 def _parts(
-    found: Mapping[str, Sequence[Pair]], named: int, proofs: Mapping[str, Sequence[Proved]]
+    found: Mapping[str, Sequence[Pair]],
+    named: int,
+    proofs: Mapping[str, Sequence[Proved]],
+    newest: Collection[str],
 ) -> Iterator[str]:
     trained = sum(name.endswith(" trained") for name in found)
     targets = {pair.target for pairs in found.values() for pair in pairs}
@@ -109,12 +124,36 @@ def _parts(
     }
     for mode, part in {**modes, "all": found}.items():
         yield _counts(mode, [pair for pairs in part.values() for pair in pairs])
+    yield from _newer(found, newest)
     yield _LIMITS
     if proofs:
         yield from _proofs(proofs)
     without, fixed = _rows(found)
     yield from _table(_WITHOUT, without, with_rules=False)
     yield from _table(_WITH, fixed, with_rules=True)
+
+
+def _newer(found: Mapping[str, Sequence[Pair]], newest: Collection[str]) -> Iterator[str]:
+    """What another release of the vendor's software would free, where it would."""
+    blocked = left = newer = 0
+    for pairs in found.values():
+        free = {_name(pair) for pair in pairs if _release(pair) in newest and not pair.left}
+        here = [pair for pair in pairs if is_blocked(pair)]
+        blocked += len(here)
+        left += sum(bool(pair.left) for pair in here)
+        newer += sum(bool(pair.left) and _name(pair) in free for pair in here)
+    if newer:
+        yield _NEWER.format(left=left, newer=newer, share=(blocked - left + newer) / blocked)
+
+
+def _release(pair: Pair) -> str:
+    """The target, without its torch."""
+    return pair.target.partition("+")[0]
+
+
+def _name(pair: Pair) -> str:
+    """The target at any release."""
+    return pair.target.partition("@")[0]
 
 
 def _proofs(proofs: Mapping[str, Sequence[Proved]]) -> Iterator[str]:

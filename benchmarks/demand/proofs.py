@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.demand.models import Entry, entries
 from benchmarks.demand.plans import Pair
+from benchmarks.demand.smaller import smaller
 from benchmarks.demand.traces import LIBRARIES, Traces, slug
 from benchmarks.zoo_fixes import outcome
 from opcheck.commands.fix import answer as fix_answer
@@ -36,6 +37,8 @@ TARGETS = (
 """Devices that can be emulated: those whose kernels stand at PrivateUse1."""
 TRACED = "npu"
 """Whose traces tell how large a model is."""
+LARGEST = 100_000_000
+"""Elements of all calls beyond which a smaller config of the same architecture is run."""
 
 
 _BLOCKS = frozenset((Verdict.UNSUPPORTED, Verdict.UNKNOWN))
@@ -114,8 +117,9 @@ def _missing(
         elements = _elements(traces, entry) if missing else None
         if elements is not None:
             left.append((elements, entry, missing))
-    for _, entry, missing in sorted(left, key=lambda one: one[0])[:count]:
-        yield from ((entry, target) for target in missing)
+    for elements, entry, missing in sorted(left, key=lambda one: one[0])[:count]:
+        run = entry if elements <= LARGEST else smaller(entry, folder)
+        yield from ((run, target) for target in missing)
 
 
 def _elements(traces: Traces, entry: Entry) -> int | None:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from msgspec import Struct
+from msgspec import Struct, field
 from torch import Tensor, nn
 
 from opcheck.emulate.collectives import collecting_on_host
@@ -99,6 +99,8 @@ class Job(Struct, frozen=True):
     """The training step to run; None: a forward."""
     gradients: bool = False
     """Whether gradients of the results are wanted instead of the results."""
+    off: Mapping[str, float] = field(default_factory=dict)
+    """Gradient -> how far it is moved, up or down by chance, before the optimizer sees it."""
     begun: Callable[[Record], None] = lambda _: None
     """Given what each run on the device is recorded in, before it begins."""
 
@@ -228,12 +230,19 @@ def _play(
         with quiet(), torch.no_grad():  # some optimizers write to gradients
             for name, parameter in module.named_parameters():
                 if parameter.grad is not None:
+                    _shift(parameter.grad, job.off.get(gradient_of(name), 0.0))
                     before[gradient_of(name)] = parameter.grad.detach().to("cpu", copy=True)
 
     ready = keep if values else lambda: None
     output = job.step.run(module, args, kwargs, begins, ready=ready)
     updated = {after_step(name): parameter for name, parameter in module.named_parameters()}
     return {**named_tensors(output, "output"), **before, **updated}
+
+
+def _shift(gradient: Tensor, far: float) -> None:
+    if far and gradient.layout is torch.strided:
+        up = torch.randint(0, 2, gradient.shape, generator=torch.Generator().manual_seed(0))
+        gradient.add_(((2 * up - 1) * far).to(gradient.dtype))
 
 
 def _brought_back(device: Device, results: Named, values: bool) -> Named:

@@ -28,16 +28,25 @@ class Limits(Struct, frozen=True):
     """How far the unchanged model's move when what was replaced is off by what is stated."""
     own: Mapping[str, float] = field(default_factory=dict)
     """How far the device's are off without any change."""
+    lost: frozenset[str] = frozenset()
+    """Gradients that the device has none of, or no numbers, without any change."""
 
     def allowed(self, name: str) -> float | None:
         """The largest difference of one; None: any figure."""
-        if not self.promised:
+        if not self.promised or name in self.lost:
             return None
         return self.moved.get(name, 0.0) + self.own.get(name, 0.0)
 
     def beside(self, plain: Iterable[Difference]) -> "Limits":
         """The same for a device that is off by so much without any change."""
-        return replace(self, own={d.name: d.largest for d in plain if d.largest})
+        plain = tuple(plain)
+        lost = frozenset(d.name for d in plain if d.of_backward and d.largest is None)
+        return replace(self, own={d.name: d.largest for d in plain if d.largest}, lost=lost)
+
+    @property
+    def is_wider(self) -> bool:
+        """Whether the device is off by itself."""
+        return bool(self.own or self.lost)
 
     def hold(self, found: Iterable[Difference]) -> bool:
         """Whether every one is as near as it is allowed to be."""
@@ -56,11 +65,16 @@ class Limits(Struct, frozen=True):
     def _excess(self, found: Difference) -> float:
         """The difference in units of what is allowed."""
         if found.largest is None:
-            return float("inf")
+            return 0.0 if found.name in self.lost else float("inf")
         allowed = self.allowed(found.name)
         if not found.largest or allowed is None:
             return 0.0
         return found.largest / allowed if allowed else float("inf")
+
+
+_ATTENTION = "aten::scaled_dot_product_attention"
+_OF_ATTENTION = frozenset(("aten::matmul", "aten::bmm", "aten::softmax.int", "aten::_softmax"))
+"""What libraries write attention as for a torch without a kernel of it; the host has one."""
 
 
 def tolerances(ways: Iterable[AppliedSuggestion]) -> Mapping[str, Tolerance]:
@@ -70,7 +84,8 @@ def tolerances(ways: Iterable[AppliedSuggestion]) -> Mapping[str, Tolerance]:
         if way.label is Label.APPROXIMATE:
             return {}
         known = found.get(way.replaces, Tolerance(0.0, ()))
-        calls = dict.fromkeys((*known.calls, op))
+        fused = (_ATTENTION,) if way.replaces in _OF_ATTENTION else ()
+        calls = dict.fromkeys((*known.calls, op, *fused))
         found[way.replaces] = Tolerance(max(known.eps, way.tolerance), tuple(calls))
     return found
 
@@ -136,7 +151,7 @@ def run_both(change: Change, matrix: SupportMatrix, progress: Progress, output: 
         if not reason and ran.finished:
             reason = device.gradients(backward)
     notes = [_TOO_OLD] if before.moved is None else []
-    notes += [_ITSELF] if forward.limits.own or backward.limits.own else []
+    notes += [_ITSELF] if forward.limits.is_wider or backward.limits.is_wider else []
     notes += [_ALONE] if _is_wrapped(change.unchanged) else []
     return Runs(
         forward.compared(),

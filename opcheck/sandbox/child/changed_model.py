@@ -1,7 +1,7 @@
 """A changed model - its program written anew, and compared with the unchanged one on the host."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
 from opcheck.lang.sentence import Sentence, restored
-from opcheck.model.emulation import Difference, is_of_backward
+from opcheck.model.emulation import Difference, is_after_step, is_of_backward
 from opcheck.model.jobs import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
 from opcheck.model.request import TrainingSpec
 from opcheck.sandbox.child.process import Process
@@ -102,8 +102,11 @@ _Results = tuple[dict[str, Any], dict[str, Any] | str]
 
 
 class _RunModel(Protocol):
-    def __call__(self, *, backward: bool = True) -> _Results:
-        """Run the model once; without ``backward``, gradients need not be there."""
+    def __call__(self, *, backward: bool = True, off: Mapping[str, float] = {}) -> _Results:
+        """Run the model once; without ``backward``, gradients need not be there.
+
+        ``off``: how far gradients are moved before an optimizer takes a step with them.
+        """
         ...
 
 
@@ -150,16 +153,16 @@ def _stepped(loaded: Loaded, spec: TrainingSpec) -> "_RunModel":
 
     step = TrainingStep.of(spec, loss_named(spec.loss))
 
-    def play(*, backward: bool = True) -> _Results:
-        found = on_host(replace(_job(loaded), step=step))
+    def play(*, backward: bool = True, off: Mapping[str, float] = {}) -> _Results:
+        found = on_host(replace(_job(loaded), step=step, off=off))
         after = {name: found.pop(name) for name in [*found] if is_of_backward(name)}
         return found, after
 
     return play
 
 
-def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
-    """Results of one forward, and their gradients."""
+def _run(loaded: Loaded, *, backward: bool = True, off: Mapping[str, float] = {}) -> _Results:
+    """Results of one forward, and their gradients, which nothing takes a step with."""
     from opcheck.emulate.host_and_device import on_host
 
     results = on_host(_job(loaded))
@@ -181,12 +184,11 @@ def _moved(
     """How far results and gradients move with what is replaced; None where torch is too old."""
     if not tolerances:
         return {}
-    from opcheck.emulate.compare import differences
     from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, moving, places, roundings
 
     if not CAN_MOVE:
         return None
-    results, gradients = found
+    _, gradients = found
     backward = not isinstance(gradients, str)
     if not backward and not any(tolerance.eps for tolerance in tolerances.values()):
         return {}
@@ -195,17 +197,33 @@ def _moved(
     furthest: dict[str, float] = {}
     for draw in range(DRAWS):
         with moving(far, draw), suppress(EmulationError):  # a draw that fails says nothing
-            others, other = play(backward=backward)
-            found_here = [*differences(others, results)]
-            if not (isinstance(gradients, str) or isinstance(other, str)):
-                found_here += differences(other, gradients)
-            for one in found_here:
-                if one.largest:  # neither does one that ends in NaN
-                    furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
+            _widen(furthest, _apart(play(backward=backward), found))
     least = {} if isinstance(gradients, str) else roundings(gradients)
     for name, rounding in least.items():
         furthest[name] = max(furthest.get(name, 0.0), rounding)
+    if backward and any(map(is_after_step, gradients)):
+        with suppress(EmulationError):
+            others, after = play(off={name: furthest[name] for name in least})
+            stepped = [d for d in _apart((others, after), found) if is_after_step(d.name)]
+            _widen(furthest, stepped)
     return furthest
+
+
+def _apart(others: _Results, found: _Results) -> list[Difference]:
+    """How far one run is from another."""
+    from opcheck.emulate.compare import differences
+
+    (results, gradients), (wanted, known) = others, found
+    apart = [*differences(results, wanted)]
+    if not (isinstance(gradients, str) or isinstance(known, str)):
+        apart += differences(gradients, known)
+    return apart
+
+
+def _widen(furthest: dict[str, float], found: Iterable[Difference]) -> None:
+    for one in found:
+        if one.largest:  # what ends in NaN says nothing
+            furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
 
 
 def _held(found: _Results, kept: _Results) -> HostRun:

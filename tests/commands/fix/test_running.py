@@ -124,6 +124,21 @@ def test_a_backward_that_only_the_change_ends_fails_the_proof(
     assert not found.holds
 
 
+def test_a_gradient_that_the_device_loses_by_itself_is_not_held_against_the_change(
+    came_to: Callable[..., tuple[Runs, list[str]]],
+) -> None:
+    """Results that are no numbers are, even so."""
+    lost = replace(GRADIENT, largest=None)
+    step = change(TrainingSpec())
+    found, _ = came_to(step, EXACT, alike(OUTPUT, lost), alike(OUTPUT, lost))
+    assert found.note == "the device itself is off without any change, and that much is allowed"
+    assert found.backward == Compared(1, "grad of weight", "float32", 0.0, None)
+    assert found.holds
+    assert not came_to(step, EXACT, alike(OUTPUT, lost), alike(OUTPUT, GRADIENT))[0].holds
+    nan = replace(OUTPUT, largest=None)
+    assert not came_to(step, EXACT, alike(nan, GRADIENT), alike(nan, GRADIENT))[0].holds
+
+
 def test_a_backward_that_ends_without_the_change_too_is_not_compared(
     came_to: Callable[..., tuple[Runs, list[str]]],
 ) -> None:

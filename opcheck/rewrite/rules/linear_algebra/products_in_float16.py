@@ -1,0 +1,111 @@
+"""Products of float32 by products of float16 that keep its range."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from opcheck.model.plan import Label, Tier
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import Draw
+
+
+def _largest(x: Tensor) -> Tensor:
+    """The largest number, 1 where it is nothing to divide by."""
+    found = x.detach().abs().amax()
+    return torch.where((found > 0) & (found < math.inf), found, torch.ones_like(found))
+
+
+class _Divided(torch.autograd.Function):
+    """A product of float32, whose gradient is divided by its largest number."""
+
+    @staticmethod
+    def forward(ctx: Any, product: Tensor, kept: list[Tensor]) -> Tensor:
+        """Give what is given."""
+        ctx.kept = kept
+        return product.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Divide, and keep the largest."""
+        ctx.kept[:] = [_largest(grad)]
+        return grad / ctx.kept[0], None
+
+
+class _Multiplied(torch.autograd.Function):
+    """An operand, whose gradient is multiplied by what that of the product was divided by."""
+
+    @staticmethod
+    def forward(ctx: Any, operand: Tensor, by: Tensor, kept: list[Tensor]) -> Tensor:
+        """Divide by the largest number."""
+        ctx.kept = kept
+        ctx.save_for_backward(by)
+        return operand / by
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Multiply."""
+        return grad * ctx.kept[0] / ctx.saved_tensors[0], None, None
+
+
+def matmul_of_float32(self: Tensor, other: Tensor) -> Tensor:
+    """Divide operands, and gradients, by the largest of each, cast and multiply them."""
+    kept: list[Tensor] = []
+    by, by_other = _largest(self), _largest(other)
+    left = _Multiplied.apply(self, by, kept)  # type: ignore[no-untyped-call]
+    right = _Multiplied.apply(other, by_other, kept)  # type: ignore[no-untyped-call]
+    product = torch.ops.aten.matmul.default(left.half(), right.half()).float()
+    result: Tensor = _Divided.apply(product, kept)  # type: ignore[no-untyped-call]
+    return result * by * by_other
+
+
+def matmul_in_float16(input: Tensor, other: Tensor) -> Tensor:
+    """``matmul`` as users call it, of other dtypes than float32 as well."""
+    if not (input.dtype == other.dtype == torch.float32 and input.numel() and other.numel()):
+        return torch.matmul(input, other)
+    return matmul_of_float32(input, other)
+
+
+class MatmulInFloat16(Rule):
+    """Operands are divided by their largest number, multiplied in float16, and the result scaled.
+
+    For chips that multiply no float32, as an Ascend 310B. A cast alone makes infinities of what is
+    beyond 65,504 and zeros of what is below 6e-8, which gradients are soon; here both are relative
+    to the largest of each operand, and of the gradient. Each takes two more passes over it.
+    """
+
+    name = "float16-after-scaling"
+    tier = Tier.STRUCTURAL
+    label = Label.TOLERANCE
+    tolerance = 16.0 * 8192
+    replaces = ("aten::matmul",)
+    gives_up = (
+        "All digits of float32 beyond the third, and what is 10,000,000 times less than the largest"
+    )
+    summary = "Divide both by their largest number, and multiply in float16"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.matmul": matmul_in_float16, "Tensor.matmul": matmul_in_float16
+    }  # fmt: skip
+    replace = staticmethod(matmul_of_float32)
+
+    def refuses(self, call: Call) -> str:
+        """Float32 alone, and something to multiply."""
+        operands: tuple[Any, Any] = call.given("self"), call.given("other")
+        if any(x.dtype != torch.float32 for x in operands):
+            return "the values are not float32"
+        if any(not x.numel() for x in operands):
+            return "nothing is multiplied"
+        return ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Matrices, batches and vectors, of numbers that float16 does not have."""
+        batch = draw.shape(0, 2)
+        left = [16] if draw.flag() else [*batch, 4, 16]
+        right = [*(batch if draw.flag() else []), 16, 8]
+        return tuple(
+            draw.tensor(shape, (torch.float32,), edges=False) * draw.choose((1.0, 1e-9, 1e9))
+            for shape in (left, right)
+        ), {}
