@@ -7,6 +7,7 @@ import pytest
 
 from opcheck.errors import ExitCode
 from opcheck.settings.policy_file import read_policy
+from opcheck.version import __version__
 from opcheck.views.document.parts import as_text
 from opcheck.views.project.document import project_document
 from tests.app.stand_in import run
@@ -208,8 +209,8 @@ Not checked · no answer on these sources
   net.py:24)
     the same code must build the model in plain Python
 
-opcheck 0.1.0
-"""
+opcheck VERSION
+""".replace("VERSION", __version__)
     )
     assert run(["init", *ASCEND]) == ExitCode.PASS
     assert run(["gate", ".", "--only", "net.py:good", "--only", "train.py"]) == ExitCode.PASS
