@@ -81,7 +81,7 @@ def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[st
 
 
 def _writes(name: str, known: Mapping[str, operator_list.Function]) -> bool:
-    """Whether it writes to its argument, which torch.export puts the functional form in place of."""
+    """Whether it writes to an argument: torch.export puts the functional form in its place."""
     function = known.get(name.removeprefix("aten::"))
     return function is not None and function.writes
 
