@@ -19,11 +19,12 @@ PAGE = ROOT / "docs" / "export-agreement.md"
 _HEAD = f"""\
 # Export verdicts and what really happens
 
-Written by `python -m benchmarks.exports FOLDER`; do not edit. Models of `tests/zoo` and operators of PyTorch's
-own samples, drawn by a hash of their names, were really exported for `{TARGET}` and run there
-(`python -m benchmarks.exports.happened FOLDER operator`, and `model`), without asking opcheck. Beside that
-stands what a scan says of the same call. *Conversion* is whether a file is written; *running*, whether ONNX
-Runtime runs it too, whatever the values. *Unknown* is what opcheck says that nobody has told.
+Written by `python -m benchmarks.exports FOLDER`; do not edit. Models of `tests/zoo` and operators
+of PyTorch's own samples, drawn by a hash of their names, were really exported for `{TARGET}`
+and run there (`python -m benchmarks.exports.happened FOLDER operator`, and `model`), without asking
+opcheck. Beside that stands what a scan says of the same call. *Conversion* is whether a file is
+written; *running*, whether ONNX Runtime runs it too, whatever the values. *Unknown* is what opcheck
+says that nobody has told.
 """
 _WRONG = """
 ## Where opcheck is wrong
