@@ -146,7 +146,7 @@ def _conditions(
         if name not in operators or "method" in operators[name]:
             continue
         for why, dtypes in _reasons(said):
-            if why == "other" and name in read:
+            if why in ("other", "capture") and name in read:
                 continue  # the code says when
             argument = _argument(name, known)
             refused[why, argument if dtypes else "", dtypes].append(name)
