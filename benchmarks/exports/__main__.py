@@ -3,6 +3,7 @@
 The folder has what ``benchmarks.exports.happened`` noted; opcheck is asked about the same cases.
 """
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,8 @@ _WRONG = """
 | --- | --- | --- |
 """
 _LONGEST = 110
+_FILE = re.compile(r"\S*/model\.onnx")
+"""A file in a folder that no other run has."""
 
 
 def counts(rows: Sequence[Compared], name: str) -> str:
@@ -74,9 +77,7 @@ def wrong(rows: Iterable[Compared]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    short = " ".join(text.split()).replace("|", "\\|")
-    for begins in ("/tmp/", "<"):  # names of files that no other run has, and what is no HTML
-        short = short.replace(begins, begins.strip("/<"))
+    short = _FILE.sub("model.onnx", " ".join(text.split())).replace("|", "\\|").replace("<", "")
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST]}…"
 
 

@@ -24,7 +24,7 @@ _LEAF = re.compile(re.escape(_NOT_ONE) + r"(?P<op>[\w.]+)', overload='(?P<overlo
 _COMPLEX = "complex-valued"
 _INLINED = frozenset({
     "If", "Loop", "Scan", "Constant", "SequenceAt", "SequenceConstruct", "SequenceEmpty",
-    "SequenceInsert", "ConcatFromSequence", "SplitToSequence",
+    "SequenceInsert", "SequenceMap", "ConcatFromSequence", "SplitToSequence",
 })  # fmt: skip
 """Operators whose dtypes are not looked at: they take all, or are no call, or take sequences."""
 _TESTS = ("_test", "onnx_symbolic")
