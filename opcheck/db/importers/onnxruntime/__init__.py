@@ -68,7 +68,11 @@ def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[st
     written = {
         name for name in found if "at" not in _listed().get(name, {}) and _writes(name, known)
     }
-    own = {n.removeprefix("aten::") for n in found if n.startswith("aten::") and n not in written}
+    own = dict.fromkeys(  # in order, for several overloads may share a form
+        name.removeprefix("aten::")
+        for name in sorted(found)
+        if name.startswith("aten::") and name not in written
+    )
     served = {
         f"aten::{name}": {
             "at": found[f"aten::{form}"]["at"],
