@@ -80,7 +80,7 @@ def _row(vendor: Vendor) -> tuple[str, ...]:
     return (
         str(vendor.document.data["name"]),
         ", ".join([*names[:_SHOWN], *more]),
-        f"{releases[0]} – {releases[-1]}",
+        " – ".join(dict.fromkeys((releases[0], releases[-1]))),
         str(newest["date"]),
         str(newest.get("method", Method.REGISTERED)),
     )

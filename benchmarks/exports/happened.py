@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,7 @@ def happened(case: Case) -> dict[str, Any]:
 
 def kept() -> None:
     """Have torch.export look once for what it looks for on every call: composites, and a table."""
-    import torch._export.utils as utils
-    from torch.export import decomp_utils, exported_program
-    from torch.onnx._internal.exporter import _decomp
-
+    utils, decomp_utils, exported_program, _decomp, _registration = _private()
     found = functools.cache(utils._collect_all_valid_cia_ops)
     for module in (utils, decomp_utils, exported_program):
         if hasattr(module, "_collect_all_valid_cia_ops"):
@@ -127,9 +125,18 @@ def kept() -> None:
     made = _decomp.create_onnx_friendly_decomposition_table
     table = functools.cache(lambda ops: made(set(ops)))
     _decomp.create_onnx_friendly_decomposition_table = lambda ops: dict(table(frozenset(ops)))
-    from torch.onnx._internal.exporter._registration import ONNXRegistry
+    registry = _registration.ONNXRegistry
+    registry.from_torchlib = staticmethod(functools.cache(registry.from_torchlib))
 
-    ONNXRegistry.from_torchlib = staticmethod(functools.cache(ONNXRegistry.from_torchlib))
+
+def _private() -> tuple[Any, ...]:
+    """Modules of torch's own, checked on 2.13.0."""
+    exporter = "torch.onnx._internal.exporter"
+    names = (
+        "torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program",
+        f"{exporter}._decomp", f"{exporter}._registration",
+    )  # fmt: skip
+    return tuple(map(import_module, names))
 
 
 def noted(path: Path) -> dict[str, dict[str, Any]]:

@@ -58,8 +58,10 @@ def target(text: str) -> TargetSpec:
 
 def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
     """The one target of a command that takes one."""
+    from opcheck.db.selection import GROUPS  # what loads the database, which help does without
+
     match tuple(targets or ()):
-        case (target,) if target.name == "all":
+        case (target,) if target.name in GROUPS:
             raise UsageError(
                 Sentence("all targets were given; want one"),
                 Sentence("name it with -t, as in -t ascend-910b; opcheck scan takes all at once"),

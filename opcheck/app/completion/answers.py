@@ -35,12 +35,12 @@ def _targets(current: str) -> Sequence[Answer]:
     from opcheck.db.releases import toolkit_names
     from opcheck.db.selection import meaning
     from opcheck.db.store import Database
-    from opcheck.model.target import TargetSpec
+    from opcheck.model.target import TargetKind, TargetSpec
 
     database = Database.open()
     name, at, _ = current.partition("@")
     if not at:
-        named = [(str(t.name), database.chip_name(t)) for t in database.targets()]
+        named = [(str(t.name), database.chip_name(t)) for t in database.of_kind(*TargetKind)]
         offered = [*named, ("all", "every target")]
         return offered if _any_begins(offered, current) else _other_names(database)
     if (meant := meaning(database, TargetSpec(name))) is None:

@@ -20,7 +20,7 @@ from opcheck.commands.doctor.values import (
     DoctorTarget,
     Severity,
 )
-from opcheck.db.selection import EVERY
+from opcheck.db.selection import GROUPS
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
@@ -90,7 +90,7 @@ def _named_chips(
 ) -> Iterator[tuple[str, str, TargetSpec]]:
     """Vendor and chip of each target named; a vendor's own name leaves the chip open."""
     for spec in specs:
-        if spec.name == EVERY:
+        if spec.name in GROUPS:
             raise UsageError(
                 Sentence("doctor looks at one target at a time"), Sentence("name it with -t")
             )

@@ -14,9 +14,6 @@ from opcheck.model.target import TargetKind
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, open_database, silent
 
-CONVERTERS = ("onnxruntime",)
-"""Vendors of the database whose converter and runtime are at hand, in ``opcheck.exporting``."""
-
 
 def export(
     question: ExportQuestion, progress: Progress = silent, output: Progress = silent
@@ -38,10 +35,6 @@ def export(
                 each.name for each in database.of_kind(TargetKind.EXPORT)
             )),
         )  # fmt: skip
-    if target.vendor not in CONVERTERS:
-        raise UsageError(
-            Sentence("opcheck does not run the converter of {target} yet", target=target)
-        )
     path = os.path.abspath(question.output) if question.output else ""
     found = run.export(
         ExportRequest(question.model, str(target), path, question.opset, run=question.prove),

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from opcheck.commands.targets.values import TargetRow
 from opcheck.db.releases import toolkit_names
 from opcheck.db.store import Database
-from opcheck.model.target import Target
+from opcheck.model.target import Target, TargetKind
 from opcheck.pipeline.database import open_database
 
 
 def targets(databases: Sequence[str] = ()) -> tuple[TargetRow, ...]:
     """Every target of the database at its newest release."""
     database = open_database(databases)
-    return tuple(_row(database, target) for target in database.targets())
+    return tuple(_row(database, target) for target in database.of_kind(*TargetKind))
 
 
 def _row(database: Database, target: Target) -> TargetRow:

@@ -19,6 +19,7 @@ from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, Trac
 from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.codec import from_json, sentence_from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.exporting import ExportRun
 from opcheck.model.jobs import (
     AT_ONCE,
     FIRST_JOURNAL,
@@ -55,7 +56,7 @@ _STAGES: Mapping[str, type[OpcheckError]] = {
 """What the process is at -> the error of a failure there."""
 
 Say = Callable[[str], None]
-T = TypeVar("T", bound=WorkResult | Emulation | HostRun | GraphRun | ScriptRun)
+T = TypeVar("T", bound=WorkResult | Emulation | HostRun | GraphRun | ScriptRun | ExportRun)
 
 
 def ignore(text: str) -> None:

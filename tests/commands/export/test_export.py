@@ -70,7 +70,7 @@ def test_a_page_tells_each_step_and_what_the_scan_said() -> None:
         "  ✔ gives PyTorch's values\n"
         "\n"
         "opset 20, 3 calls: Gemm ×2, Relu ×1\n"
-        "  output, float32[2,4]: at most 1.2e-07 off\n"
+        "  output, float32 [2,4]: at most 1.2e-07 off\n"
         "\n"
         "✔ the scan says that it runs, and that is what happened\n"
         "\n"

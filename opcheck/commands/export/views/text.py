@@ -95,7 +95,7 @@ def _write_values(canvas: Canvas, answer: ExportAnswer) -> None:
             "at most {figure} off", figure=f"{each.largest:.2g}"
         )  # fmt: skip
         line = Sentence(
-            "{name}, {dtype}{shape}: {said}", name=each.name, dtype=each.dtype,
+            "{name}, {dtype} {shape}: {said}", name=each.name, dtype=each.dtype,
             shape=str(list(each.shape)).replace(" ", ""), said=off,
         )  # fmt: skip
         canvas.flow(split(line), 2)

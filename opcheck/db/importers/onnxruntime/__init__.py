@@ -68,7 +68,11 @@ def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[st
     written = {
         name for name in found if "at" not in _listed().get(name, {}) and _writes(name, known)
     }
-    own = {n.removeprefix("aten::") for n in found if n.startswith("aten::") and n not in written}
+    own = dict.fromkeys(  # in order, for several overloads may share a form
+        name.removeprefix("aten::")
+        for name in sorted(found)
+        if name.startswith("aten::") and name not in written
+    )
     served = {
         f"aten::{name}": {
             "at": found[f"aten::{form}"]["at"],
@@ -81,7 +85,7 @@ def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[st
 
 
 def _writes(name: str, known: Mapping[str, operator_list.Function]) -> bool:
-    """Whether it writes to its argument, which torch.export puts the functional form in place of."""
+    """Whether it writes to an argument: torch.export puts the functional form in its place."""
     function = known.get(name.removeprefix("aten::"))
     return function is not None and function.writes
 
@@ -146,7 +150,7 @@ def _conditions(
         if name not in operators or "method" in operators[name]:
             continue
         for why, dtypes in _reasons(said):
-            if why == "other" and name in read:
+            if why in ("other", "capture") and name in read:
                 continue  # the code says when
             argument = _argument(name, known)
             refused[why, argument if dtypes else "", dtypes].append(name)

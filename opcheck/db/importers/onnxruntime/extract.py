@@ -22,8 +22,11 @@ _TYPES = {"FLOAT": "float", "DOUBLE": "double"}
 _NOT_ONE = "No ONNX function found for <OpOverload(op='"
 _LEAF = re.compile(re.escape(_NOT_ONE) + r"(?P<op>[\w.]+)', overload='(?P<overload>\w+)'")
 _COMPLEX = "complex-valued"
-_INLINED = frozenset({"If", "Loop", "Scan", "Constant"})
-"""Operators whose dtypes are not looked at: they take all, or are no call."""
+_INLINED = frozenset({
+    "If", "Loop", "Scan", "Constant", "SequenceAt", "SequenceConstruct", "SequenceEmpty",
+    "SequenceInsert", "SequenceMap", "ConcatFromSequence", "SplitToSequence",
+})  # fmt: skip
+"""Operators whose dtypes are not looked at: they take all, or are no call, or take sequences."""
 _TESTS = ("_test", "onnx_symbolic")
 """Namespaces that no model calls."""
 _COMMENT = """\

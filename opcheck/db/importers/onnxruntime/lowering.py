@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Converter:
         self.registry = _registration.ONNXRegistry.from_torchlib(OPSET)
         self.named = {key for key in self.registry.functions if isinstance(key, str)}
         known = set(_decomp.get_onnx_implemented_overloads(self.registry))
-        self.table = _decomp.create_onnx_friendly_decomposition_table(known)
+        self.table: Any = _decomp.create_onnx_friendly_decomposition_table(known)
 
     def taken(self, graph: Any) -> bool:
         """Whether each call of a graph has a converter, so that nothing is to be decomposed."""
@@ -123,7 +124,7 @@ def _seen(converter: Converter, function: Any, sample: Any) -> list[tuple[Any, A
 
     found: list[tuple[Any, Any, Any]] = []
 
-    class Seen(TorchDispatchMode):  # type: ignore[misc]  # torch has no types of it
+    class Seen(TorchDispatchMode):
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
@@ -144,7 +145,8 @@ def _seen(converter: Converter, function: Any, sample: Any) -> list[tuple[Any, A
             return func(*args, **kwargs)
 
     refused = suppress(Exception)  # a sample that PyTorch refuses; the calls before it count
-    with refused, torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), Seen():
+    seen: Any = Seen  # torch has no types of it
+    with refused, torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), seen():
         function(sample.input, *sample.args, **sample.kwargs)
     return found
 
@@ -192,10 +194,13 @@ def _have_kept(converter: Converter) -> None:
     """Spare each export the search for composites and the table, which are always the same."""
     import functools
 
-    import torch._export.utils as utils
-    from torch.export import decomp_utils, exported_program
-    from torch.onnx._internal.exporter import _decomp, _fx_passes
-
+    exporter = "torch.onnx._internal.exporter"
+    names = (
+        "torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program",
+        f"{exporter}._decomp", f"{exporter}._fx_passes",
+    )  # fmt: skip
+    modules: tuple[Any, ...] = tuple(map(import_module, names))
+    utils, decomp_utils, exported_program, _decomp, _fx_passes = modules
     composites = functools.cache(utils._collect_all_valid_cia_ops)
     for module in (utils, decomp_utils, exported_program):
         if hasattr(module, "_collect_all_valid_cia_ops"):

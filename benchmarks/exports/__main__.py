@@ -1,0 +1,113 @@
+"""Writes docs/export-agreement.md: ``python -m benchmarks.exports FOLDER``.
+
+The folder has what ``benchmarks.exports.happened`` noted; opcheck is asked about the same cases.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+
+from benchmarks.exports.compared import TARGET, Compared, compared, kept
+from benchmarks.exports.happened import DTYPES, MODEL, OPERATOR
+from benchmarks.measure import ROOT
+from opcheck.model.exporting import Stage
+
+PAGE = ROOT / "docs" / "export-agreement.md"
+_HEAD = f"""\
+# Export verdicts and what really happens
+
+Written by `python -m benchmarks.exports FOLDER`; do not edit. Models of `tests/zoo` and operators
+of PyTorch's own samples, drawn by a hash of their names, were really exported for `{TARGET}`
+and run there (`python -m benchmarks.exports.happened FOLDER operator`, and `model`), without asking
+opcheck. Beside that stands what a scan says of the same call. *Conversion* is whether a file is
+written; *running*, whether ONNX Runtime runs it too, whatever the values. *Unknown* is what opcheck
+says that nobody has told.
+"""
+_WRONG = """
+## Where opcheck is wrong
+
+| case | what happened | what opcheck says |
+| --- | --- | --- |
+"""
+_LONGEST = 110
+_FILE = re.compile(r"\S*/model\.onnx")
+"""A file in a folder that no other run has."""
+
+
+def counts(rows: Sequence[Compared], name: str) -> str:
+    """Right, wrong and unknown of one kind of answer, as cells."""
+    answers = Counter(getattr(row, name) for row in rows)
+    said = answers[True] + answers[False]
+    rate = f"{answers[True] / said:.1%}" if said else "-"
+    return f"{answers[True]} | {answers[False]} | {answers[None]} | {rate}"
+
+
+def table(rows: Sequence[Compared]) -> Iterator[str]:
+    """A line for the models, and one for the operators in each dtype."""
+    yield "| what | exports | question | right | wrong | unknown | right of what is said |"
+    yield "| --- | ---: | --- | ---: | ---: | ---: | ---: |"
+    names = [(MODEL, "", "models of the zoo")]
+    names += [(OPERATOR, one, f"operators, {one}") for one in map(_name, DTYPES)]
+    for kind, dtype, said in names:
+        chosen = [row for row in rows if row.kind == kind and row.dtype == dtype]
+        for question, name in (("conversion", "conversion"), ("running", "running")):
+            yield f"| {said} | {len(chosen)} | {question} | {counts(chosen, name)} |"
+
+
+def stages(rows: Sequence[Compared]) -> Iterator[str]:
+    """How far they came."""
+    yield "| what | " + " | ".join(stage.value for stage in Stage) + " |"
+    yield "| --- |" + " ---: |" * len(Stage)
+    for kind in (MODEL, OPERATOR):
+        found = Counter(row.stage for row in rows if row.kind == kind)
+        yield f"| {kind}s | " + " | ".join(str(found[stage]) for stage in Stage) + " |"
+
+
+def wrong(rows: Iterable[Compared]) -> Iterator[str]:
+    """A line for each case on which opcheck is wrong."""
+    for row in rows:
+        if False in (row.conversion, row.running):
+            happened = f"{row.stage.value}: {row.error}" if row.error else row.stage.value
+            said = row.said.why or "it runs"
+            yield f"| {row.case} | {_cell(happened)} | {_cell(said)} |"
+
+
+def _cell(text: str) -> str:
+    short = _FILE.sub("model.onnx", " ".join(text.split())).replace("|", "\\|").replace("<", "")
+    return short if len(short) <= _LONGEST else f"{short[:_LONGEST]}…"
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def page(rows: Sequence[Compared]) -> str:
+    """The whole page."""
+    operators = {row.case.split()[1] for row in rows if row.kind == OPERATOR}
+    models = sum(row.kind == MODEL for row in rows)
+    parts = [
+        _HEAD,
+        f"\n{models} models and {len(operators)} operators were exported.\n\n",
+        "\n".join(table(rows)), "\n\n## How far they came\n\n", "\n".join(stages(rows)),
+        "\n\n*values* has random numbers too: ONNX Runtime draws its own. And outputs in float32\n"
+        "where PyTorch gives float16.\n",
+        _WRONG, "\n".join(wrong(rows)), "\n",
+    ]  # fmt: skip
+    return "".join(parts)
+
+
+def main() -> None:
+    """Compare, and write the page."""
+    torch.set_num_threads(1)
+    folder = Path(sys.argv[1])
+    rows = compared(folder)
+    kept(rows, folder / "compared.jsonl")
+    PAGE.write_text(page(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The page of what really happens counts right, wrong and unknown answers apart."""
+
+from benchmarks.exports.__main__ import counts, page, wrong
+from benchmarks.exports.compared import Compared, Said
+from benchmarks.exports.happened import MODEL, OPERATOR
+from opcheck.model.exporting import Stage
+
+
+def row(case: str, stage: Stage, said: Said, error: str = "") -> Compared:
+    kind = case.split()[0]
+    dtype = "float32" if kind == OPERATOR else ""
+    return Compared(case, kind, dtype, stage, error, said)
+
+
+ROWS = (
+    row("model net", Stage.PROVED, Said(True, True)),
+    row("model other", Stage.CAPTURE, Said(None, None), "Guard: u0"),
+    row("operator add float32", Stage.VALUES, Said(True, True)),
+    row("operator sin float32", Stage.RUNTIME, Said(True, False), "no kernel | of Sin"),
+    row("operator cos float32", Stage.CONVERSION, Said(True, True), "<none> for cos"),
+)
+
+
+def test_a_refusal_of_the_runtime_is_converted_and_does_not_run() -> None:
+    assert (ROWS[3].conversion, ROWS[3].running) == (True, True)
+    assert (ROWS[4].conversion, ROWS[4].running) == (False, False)
+    assert (ROWS[1].conversion, ROWS[1].running) == (None, None)
+
+
+def test_counts_leave_out_of_the_rate_what_was_not_said() -> None:
+    assert counts(ROWS, "conversion") == "3 | 1 | 1 | 75.0%"
+    assert counts(ROWS[1:2], "running") == "0 | 0 | 1 | -"
+
+
+def test_the_page_lists_what_was_wrong_alone() -> None:
+    assert list(wrong(ROWS)) == [
+        "| operator cos float32 | conversion: none> for cos | it runs |",
+    ]
+    written = page(ROWS)
+    assert "2 models and 3 operators were exported." in written
+    assert "| models of the zoo | 2 | conversion | 1 | 0 | 1 | 100.0% |" in written
+    assert "| operators | 0 | 1 | 1 | 1 | 0 |" in written
+    assert MODEL in written
