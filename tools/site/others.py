@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.models.values import ModelsAnswer
 from opcheck.commands.models.views.json import models_document
@@ -57,19 +58,24 @@ def write_advisory(pages: Pages, found: Document, vendors: Collection[str]) -> N
     )
 
 
+_FEW = 3
+"""Ways in which uses of an advisory are told apart in its sentence; of more, none is named."""
+
+
 def _conditions(said: Mapping[str, Any]) -> Sequence[Condition]:
-    """What an advisory says of each use, for the sentence of a page of an operator, too."""
-    text = " ".join(said["text"].split())
-    return [
-        Condition(
-            code=said["id"],
-            verdict=Verdict.NATIVE,
-            text=text,
-            confidence=Confidence(said["confidence"]),
-            predicates=tuple(map(read_predicate, use.get("tests", ()))),
-        )
-        for use in said["uses"]
-    ]
+    """What an advisory says of its uses, for the sentence that a page of an operator has, too."""
+    bare = Condition(
+        code=said["id"],
+        verdict=Verdict.NATIVE,
+        text=" ".join(said["text"].split()),
+        confidence=Confidence(said["confidence"]),
+    )
+    first = dict.fromkeys(
+        read_predicate(use["tests"][0]) for use in said["uses"] if use.get("tests")
+    )
+    if not first or len(first) > _FEW:
+        return [bare]
+    return [replace(bare, predicates=(one,)) for one in first]
 
 
 def _chips(said: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from opcheck.commands.db.terminal import otherwise
-from opcheck.lang.sentence import changed, from_data
+from opcheck.lang.sentence import Sentence, changed, filled, from_data
 from opcheck.lang.speech import Language, speaking, tell, wording
 from opcheck.model.text import printable
 from opcheck.model.verdict import Evidence, Verdict
@@ -126,11 +126,23 @@ def _environment(known: frozenset[str]) -> jinja2.Environment:
         "plan_words": plan_words,
         "otherwise": otherwise,
         "about_chip": about_chip,
+        "in_words": in_words,
         "verdicts": VERDICTS,
         "order": tuple(Verdict),
         "operator_link": lambda op, root: _operator_link(op, root, known),
     }
     return environment
+
+
+def in_words(text: str) -> str:
+    """A sentence of an advisory: its message is recognised by itself, and then filled in.
+
+    As a whole it may have long lists, which the catalogue would compare with every message.
+    """
+    if not isinstance(text, Sentence):
+        return tell(text)
+    places = {name: tell(value) for name, value in text.arguments.items()}
+    return filled(tell(text.template), places)
 
 
 def about_chip(text: str, chip: str) -> str:
