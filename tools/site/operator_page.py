@@ -124,7 +124,7 @@ def _line(
     return Line(
         label=with_sign(label, ":"),
         verdict=first.verdict,
-        text=sentence(stated.conditions, chip),
+        text=_told(stated, chip),
         confidence=first.confidence,
         evidence=first.evidence,
         advisory=first.code if first.code in advisories else "",
@@ -133,6 +133,21 @@ def _line(
             for some, where in stated.holds
         ),
     )
+
+
+_FEW = 3
+"""Conditions with one text that make one sentence; more make one each."""
+
+
+def _told(stated: Stated, chip: str) -> str:
+    """What conditions with one text say.
+
+    The alternatives of one sentence stand in each other: a translation of many takes minutes.
+    """
+    if len(stated.conditions) <= _FEW:
+        return sentence(stated.conditions, chip)
+    each = dict.fromkeys(sentence([one], chip) for one in stated.conditions)
+    return chained(each, "; ")
 
 
 def _remedies(around: Around, ops: frozenset[str]) -> Iterator[tuple[Remedy, tuple[str, ...]]]:
