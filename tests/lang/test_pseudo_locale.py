@@ -135,6 +135,8 @@ lint m.py -t all
 fix m.py:plain -t moorethreads-s4000@1.3.0 --diff
 fix m.py:plain -t apple-mps --shim shim.py --allow tolerance
 explain aten::nonzero -t apple-mps -t google-tpu-v4 --verbose
+export m.py:plain -t onnxruntime-cpu --prove
+mcp --help
 rules
 doctor
 probe --device cpu --operators abs
@@ -170,6 +172,8 @@ scan m.py:model -t ascend-910b --dynamic y:0
 scan m.py:model -t ascend-910b --step optimizer=none
 scan m.py:model -t ascend-910b --format nothing
 explain nothing -t ascend-910b
+export m.py:model -t ascend-910b
+mcp --wrong
 convert broken.json --format text
 repro report.json aten::none
 gate m.py:model --against broken.json
