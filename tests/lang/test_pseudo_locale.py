@@ -90,8 +90,8 @@ except RuntimeError:
     print(x)
 """
 ROOMS = (
-    '__init__', 'app', 'commands', 'costs', 'db', 'emulate', 'errors', 'lint', 'model',
-    'pipeline', 'pytest_plugin', 'rewrite', 'runtime', 'sandbox', 'settings', 'source', 'trace',
+    '__init__', 'app', 'commands', 'costs', 'db', 'emulate', 'errors', 'exporting', 'lint',
+    'model', 'pipeline', 'pytest_plugin', 'rewrite', 'runtime', 'sandbox', 'settings', 'source', 'trace',
     'views',
 )  # fmt: skip
 """Folders and modules whose code makes an error."""
