@@ -91,8 +91,8 @@ except RuntimeError:
 """
 ROOMS = (
     '__init__', 'app', 'commands', 'costs', 'db', 'emulate', 'errors', 'exporting', 'lint',
-    'model', 'pipeline', 'pytest_plugin', 'rewrite', 'runtime', 'sandbox', 'settings', 'source', 'trace',
-    'views',
+    'model', 'pipeline', 'pytest_plugin', 'rewrite', 'runtime', 'sandbox', 'settings', 'source',
+    'trace', 'views',
 )  # fmt: skip
 """Folders and modules whose code makes an error."""
 FILES = {
