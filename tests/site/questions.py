@@ -95,7 +95,10 @@ def _set(found: Browser, name: str, value: str) -> None:
 def main() -> None:
     """Answer each on a whole site, and say how long that took."""
     site = Path(sys.argv[1])
-    with tempfile.TemporaryDirectory() as profile, browser(Path(profile)) as found:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        browser(Path(profile)) as found,
+    ):
         for question in QUESTIONS:
             began = time.monotonic()
             good = answered(found, site, question)
