@@ -1,7 +1,6 @@
 """Conditions of the database, read without a use, as sentences and as JSON."""
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 
 from opcheck.lang.sentence import Sentence, place_names
 from opcheck.lang.speech import tell
@@ -68,10 +67,15 @@ def _tests(condition: Condition) -> Iterable[Sentence]:
 def _either(names: Iterable[str]) -> str:
     """Any of them; no words for none."""
     different = list(dict.fromkeys(names))
-    return reduce(_or, different) if different else ""
+    return _any_of(different) if different else ""
 
 
-def _or(one: str, other: str) -> Sentence:
+def _any_of(names: Sequence[str]) -> str:
+    """Of half of them or of the others: a translation of a long chain would take minutes."""
+    if len(names) == 1:
+        return names[0]
+    half = len(names) // 2
+    one, other = _any_of(names[:half]), _any_of(names[half:])
     return Sentence("{said} or {said_other}", said=one, said_other=other)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.amounts import Item, ScaledSize
 from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
@@ -14,6 +15,7 @@ from opcheck.model.predicates import (
     Fewer,
     Layout,
     More,
+    NoneOf,
     NotDivisible,
     OneOf,
     Outside,
@@ -94,3 +96,23 @@ def test_a_sentence_without_a_test_is_about_an_input() -> None:
     assert said == 'an input has no elements: "Placeholder tensor is empty!"'
     with speaking(Language.CHINESE):
         assert tell(said) == '某个输入没有元素："Placeholder tensor is empty!"'
+
+
+def test_many_alternatives_are_told_in_halves() -> None:
+    """A translation goes through every part of each part: a chain of forty would take minutes."""
+    dtypes = [f"float{number}" for number in range(40)]
+    listed = [
+        Condition(
+            "code", Verdict.UNSUPPORTED, "{actual} is not taken", Confidence.HIGH,
+            (Dtype("self", NoneOf(frozenset({name}))),),
+        )
+        for name in dtypes
+    ]  # fmt: skip
+    found = sentence(listed, "chip")
+    assert found == f"{' or '.join(f'anything but {name}' for name in dtypes)} is not taken"
+    assert _depth(found) <= 9
+
+
+def _depth(text: str) -> int:
+    parts = text.arguments.values() if isinstance(text, Sentence) else ()
+    return 1 + max(map(_depth, parts), default=0)

@@ -142,7 +142,7 @@ _FEW = 3
 def _told(stated: Stated, chip: str) -> str:
     """What conditions with one text say.
 
-    The alternatives of one sentence stand in each other: a translation of many takes minutes.
+    Many alternatives are read more easily one by one than in one sentence.
     """
     if len(stated.conditions) <= _FEW:
         return sentence(stated.conditions, chip)
