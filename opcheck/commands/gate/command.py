@@ -137,12 +137,12 @@ def gate(
     top: options.Top = None,
 ) -> None:
     from opcheck.commands.gate import answer
-    from opcheck.commands.gate.files import policy_at
+    from opcheck.commands.gate.files import is_report, policy_at
     from opcheck.commands.scan.project.sources import is_project
     from opcheck.views.project.document import is_document
 
     detail = Detail(verbose, quiet, explain, top, show_waived)
-    if is_project(source) or is_document(source):
+    if is_project(source) or (is_report(source) and is_document(source)):
         model_options.require_plain(
             source, inputs=inputs, input_sets=input_sets, decode=decode, train=train, step=step,
             dynamic=dynamic,

@@ -22,11 +22,22 @@ _NAMES = 5
 """How many names are told in a hint."""
 
 
+_OF_MODELS = ("config.json", "model_index.json", "adapter_config.json", "modules.json")
+"""Files by which a folder is a model: known by their names, for no process is confined yet."""
+
+
 def is_project(text: str) -> bool:
-    """Whether a source is a folder that is no model itself, or that lists sources."""
+    """Whether a source is a folder that is no model itself, or that lists sources.
+
+    No file of a model is opened for it.
+    """
     if not os.path.isdir(text):
         return False
-    return not any(kind.claims(text) for kind in kinds()) or os.path.isfile(Path(text, FILE))
+    if os.path.isfile(Path(text, FILE)):
+        return True
+    if any(os.path.isfile(Path(text, name)) for name in _OF_MODELS):
+        return False
+    return not any(kind.claims(text) for kind in kinds())
 
 
 def policy_of_folder(folder: Path, named: str = "") -> Policy:
