@@ -232,8 +232,10 @@ def test_a_call_that_is_given_up_ends_its_process(
             await run_command(["scan", f"--target={TARGET}", "--input=2x3", "--", "slow.py:model"])
         return scope.cancelled_caught
 
+    children = Path("/proc/self/task", str(os.getpid()), "children")
+    before = children.read_text().split()  # other tests of the process have workers
     assert anyio.run(given_up)
-    assert Path("/proc/self/task", str(os.getpid()), "children").read_text() == ""
+    assert {*children.read_text().split()} <= {*before}
 
 
 def test_an_older_library_is_told_of(tmp_path: Path) -> None:
