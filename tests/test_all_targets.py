@@ -8,7 +8,7 @@ from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database
 from opcheck.model.report import Report
 from opcheck.model.request import ModelSpec, ScanRequest
-from opcheck.model.target import TargetSpec
+from opcheck.model.target import TargetKind, TargetSpec
 from opcheck.resolve.findings import best_first
 from opcheck.views.formats import Page, report_view
 from tests.views.test_json import VALIDATOR, document
@@ -34,7 +34,7 @@ def scanned(folder: Path, *targets: str) -> Report:
 @pytest.mark.slow
 def test_all_targets_come_best_first_in_every_format(tmp_path: Path) -> None:
     report = scanned(tmp_path, "all")
-    newest = {str(target) for target in Database.open().targets()}
+    newest = {str(target) for target in Database.open().of_kind(*TargetKind)}
     assert {target.target for target in report.targets} == newest
     assert report.targets == best_first(report.targets)
     assert len({target.summary.support_rate for target in report.targets}) > 1

@@ -25,6 +25,7 @@ OWN: Mapping[str, str] = {
     resolution.HOST_FALLBACK: "no kernel: the vendor's fallback runs it on the host",
     resolution.RUNS_ELSEWHERE: "a graph compiler leaves it to PyTorch, between two engines",
     resolution.NO_KERNEL: "no kernel, and no fallback",
+    resolution.NO_CONVERTER: "what models are exported for converts no such overload",
     resolution.NO_KERNEL_ANYWHERE: "no kernel, and the host has none either: the fallback raises",
     resolution.NO_SPARSE_KERNEL: "a kernel, and none for tensors of that sparse layout",
     resolution.SPARSE_NOT_KNOWN: "nobody has said whether there is a kernel for sparse tensors",

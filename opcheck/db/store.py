@@ -161,8 +161,9 @@ class Database:
 
     def of_kind(self, *kinds: TargetKind) -> tuple[Target, ...]:
         """Every target of these kinds, at its newest release and torch."""
-        found = (self.resolve(TargetSpec(name)) for name in self.names())
-        return tuple(target for target in found if self.vendors[target.vendor].kind in kinds)
+        found = (v for v in self.vendors.values() if v.kind in kinds)
+        names = sorted(target_name(vendor.name, chip) for vendor in found for chip in vendor.chips)
+        return tuple(self.resolve(TargetSpec(name)) for name in names)
 
     def releases(self, name: str) -> tuple[Target, ...]:
         """Every release of one target with every torch it serves, oldest first."""

@@ -155,7 +155,7 @@ def test_no_file_is_opened_twice(names: tuple[str, ...], tmp_path: Path) -> None
     releases = [p for p in opened if Path(p).stem[:1] in "0123456789r" and p.startswith(str(ROOT))]
     releases = [p for p in releases if (Path(p).parent / "vendor.yaml").exists()]
     known = Database(ROOT)
-    targets = [known.resolve(TargetSpec(name)) for name in names or known.names()]
+    targets = [known.resolve(TargetSpec(name)) for name in names] or known.targets()
     read = [(p.parent.name, p.stem) for p in map(Path, releases) if p.parents[1].samefile(ROOT)]
     assert sorted(read) == sorted({(target.vendor, target.sdk) for target in targets})
     assert all(times == 1 for path, times in cold[0].items() if path.endswith(".yaml"))

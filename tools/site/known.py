@@ -6,7 +6,7 @@ from functools import cached_property
 from opcheck.db.store import Database
 from opcheck.db.tables import OperatorFacts
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.target import Target
+from opcheck.model.target import Target, TargetKind
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import open_database
 from opcheck.resolve.table import Branches
@@ -34,7 +34,7 @@ class Known:
         tables = self.database.tables
         self.torch = tables.release(tables.operator_versions()[-1])
         """The release of PyTorch whose tables say what composites run as, as for explain."""
-        self.targets: tuple[Target, ...] = self.database.targets()
+        self.targets: tuple[Target, ...] = self.database.of_kind(*TargetKind)
         self._branches: dict[str, Branches] = {}
 
     @cached_property
