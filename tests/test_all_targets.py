@@ -45,7 +45,8 @@ def test_all_targets_come_best_first_in_every_format(tmp_path: Path) -> None:
         text = report_view("text").render(report, Page(width))
         places = [text.index(f"  {name.partition('@')[0]}") for name in names]
         assert places == sorted(places)
-    assert scanned(tmp_path).targets == report.targets
+    devices = {str(target) for target in Database.open().targets()}
+    assert scanned(tmp_path).targets == tuple(t for t in report.targets if t.target in devices)
 
 
 @pytest.mark.slow

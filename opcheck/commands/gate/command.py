@@ -138,7 +138,7 @@ def gate(
 ) -> None:
     from opcheck.commands.gate import answer
     from opcheck.commands.gate.files import is_report, policy_at
-    from opcheck.commands.scan.project.sources import is_project
+    from opcheck.commands.scan.command import is_project
     from opcheck.views.project.document import is_document
 
     detail = Detail(verbose, quiet, explain, top, show_waived)

@@ -1,6 +1,7 @@
 """``opcheck scan``: the main thing."""
 
-from typing import Annotated
+import os
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,10 +12,12 @@ from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.errors import ExitCode
-from opcheck.model.project import FORMATS, ProjectRequest
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 from opcheck.sandbox import command_line
+
+if TYPE_CHECKING:
+    from opcheck.model.project import ProjectRequest
 
 Command = ModelCommand
 
@@ -64,9 +67,10 @@ def scan(
     top: options.Top = None,
 ) -> None:
     from opcheck.commands.scan import answer
-    from opcheck.commands.scan.project.sources import is_project
 
     if is_project(source):
+        from opcheck.model.project import FORMATS, ProjectRequest
+
         model_options.require_plain(
             source, inputs=inputs, input_sets=input_sets, decode=decode, train=train, step=step,
             dynamic=dynamic, exact=exact,
@@ -102,7 +106,16 @@ def scan(
     out.write(report)
 
 
-def scan_folder(asked: ProjectRequest, out: Outputs, *, verbose: bool, quiet: bool) -> None:
+def is_project(source: str) -> bool:
+    """Whether it is a folder with several sources."""
+    if not os.path.isdir(source):
+        return False
+    from opcheck.commands.scan.project import sources
+
+    return sources.is_project(source)
+
+
+def scan_folder(asked: "ProjectRequest", out: Outputs, *, verbose: bool, quiet: bool) -> None:
     """Check a whole project.
 
     Raises:
