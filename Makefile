@@ -8,7 +8,7 @@
 #   make test-libraries  layers that stand for those of other libraries, beside these libraries' own
 #   make lint, make format, make bench
 #   make docs    docs/ as a site, into site/docs/
-#   make site    the pages of operators and targets, with the docs, into site/: many minutes
+#   make site    the pages of operators and targets, with the docs, into site/: five minutes of processor time
 #   make site-check  every page of site/: links, identifiers, HTML
 #   make release-check  build, install in fresh environments of each Python found, and use it there
 #   make readme  write the outputs that the README shows anew
