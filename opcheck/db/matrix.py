@@ -1,7 +1,7 @@
 """One target's support matrix, from the vendor's file and the release's file."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from typing import Any
 
@@ -24,6 +24,7 @@ from opcheck.db.tables import Tables, inherited
 from opcheck.db.triton import cuda_sources_of, triton_of
 from opcheck.db.versions import within
 from opcheck.lang.sentence import from_data
+from opcheck.model.launches import TritonCompiler
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target, TargetKind
 from opcheck.model.trace import Composite
@@ -42,6 +43,17 @@ class Shared(Struct):
     conditions: Made = field(default_factory=dict)
     entries: dict[tuple[int, str], tuple[object, Mapping[str, Entry]]] = field(default_factory=dict)
     """Identity of a release's operators, and torch -> these, and the kernels that they name."""
+    everywhere: dict[Method, "_Everywhere"] = field(default_factory=dict)
+    """How the lists of a release are known -> what the vendor's file says of every target."""
+
+
+class _Everywhere(Struct, frozen=True):
+    """What a vendor's file says of all its targets."""
+
+    fallback: Fallback
+    autocast: Mapping[str, tuple[str, ...]]
+    messages: Mapping[str, Message]
+    inherits: frozenset[Composite]
 
 
 def build_matrix(
@@ -64,6 +76,9 @@ def build_matrix(
     branches = None if shown else tables.choices(target.torch)
     among, compilers, triton = tables.collectives, tables.compilers, tables.triton
     modes, chip = tables.deterministic, vendor.data["chips"][target.chip]
+    if method not in shared.everywhere:
+        shared.everywhere[method] = _everywhere(vendor, method)
+    same = shared.everywhere[method]
     everywhere = (branches, among, compilers, triton, modes)
     kept = [table.digest for table in everywhere if table]
     digests = "".join((vendor.digest, release.digest, tables.digest, *kept)).encode()
@@ -71,7 +86,7 @@ def build_matrix(
         target=target,
         entries=_entries(release, target.torch, cited, key, method, shared),
         conditions=conditions_by_operator(target, release.data, cited, shared.conditions),
-        fallback=_fallback(vendor, method),
+        fallback=same.fallback,
         history=tables.history,
         whole=tables.whole,
         extensions=tables.extensions,
@@ -79,22 +94,36 @@ def build_matrix(
         database_digest=sha256(digests).hexdigest()[:16],
         database_date=release.data["date"],
         gradients=gradients_by_operator(target, release.data, cited),
-        autocast=_autocast(vendor),
-        messages=_messages(vendor),
+        autocast=same.autocast,
+        messages=same.messages,
         dispatch_key=key,
         choices=tables.choices_of(target) if branches else {},
         inherited=inherited(tables, branches.data["torch"]) if branches else {},
-        inherits=_inherits(vendor),
+        inherits=same.inherits,
         earlier=tables.earlier,
-        collectives=collectives_of(target, among.data) if among else {},
+        collectives=LateMapping(lambda: collectives_of(target, among.data)) if among else {},
         compilers=LateMapping(lambda: compilers_of(target, compilers.data)) if compilers else {},
-        triton=triton_of(target, triton.data, tables.triton_limits) if triton else None,
+        find_triton=cache(partial(_triton_of, target, tables)),
         cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
         sparse=tables.sparse(target, key, partial(_listed, release, target.torch, cited, method)),
         cautions=cautions_of(target, modes.data) if modes else (),
         chip_name=chip["name"],
         capability=tuple(chip["capability"]) if "capability" in chip else None,
         kind=TargetKind(vendor.data.get("kind", TargetKind.DEVICE)),
+    )
+
+
+def _triton_of(target: Target, tables: Tables) -> TritonCompiler | None:
+    said = tables.triton
+    return triton_of(target, said.data, tables.triton_limits) if said else None
+
+
+def _everywhere(vendor: Document, method: Method) -> _Everywhere:
+    return _Everywhere(
+        fallback=_fallback(vendor, method),
+        autocast=_autocast(vendor),
+        messages=_messages(vendor),
+        inherits=_inherits(vendor),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from opcheck.db.reading import Citations
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
-from opcheck.model.matrix import Inside, SparseKernels
+from opcheck.model.sparse import Inside, SparseKernels
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence, Method
 

@@ -132,7 +132,7 @@ def _newest_variant(said: Any) -> Mapping[str, Any]:
 def _overlays(database: Database) -> Sequence[AdditionStatus]:
     return [
         AdditionStatus(
-            added.origin, added.vendor, added.reason, len(added.operators),
+            added.origin, added.vendor, " ".join(added.reason.split()), len(added.operators),
             len(added.conditions) + len(added.withdrawn),
         )
         for added in database.additions

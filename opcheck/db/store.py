@@ -148,9 +148,7 @@ class Database:
 
     def names(self) -> tuple[str, ...]:
         """Short name of every target, sorted."""
-        return tuple(
-            sorted(target_name(v.name, chip) for v in self.vendors.values() for chip in v.chips)
-        )
+        return tuple(sorted(self._chips))
 
     def targets(self) -> tuple[Target, ...]:
         """Every chip at its newest release and the newest torch which that serves.
@@ -161,8 +159,7 @@ class Database:
 
     def of_kind(self, *kinds: TargetKind) -> tuple[Target, ...]:
         """Every target of these kinds, at its newest release and torch."""
-        found = (v for v in self.vendors.values() if v.kind in kinds)
-        names = sorted(target_name(vendor.name, chip) for vendor in found for chip in vendor.chips)
+        names = sorted(name for name, (vendor, _) in self._chips.items() if vendor.kind in kinds)
         return tuple(self.resolve(TargetSpec(name)) for name in names)
 
     def releases(self, name: str) -> tuple[Target, ...]:
@@ -371,11 +368,18 @@ class Database:
             )
         return self.vendors[name]
 
+    @cached_property
+    def _chips(self) -> Mapping[str, tuple[Vendor, str]]:
+        """By the name of the target."""
+        return {
+            target_name(vendor.name, chip): (vendor, chip)
+            for vendor in self.vendors.values()
+            for chip in vendor.chips
+        }
+
     def _chip(self, name: str) -> tuple[Vendor, str]:
-        for vendor in self.vendors.values():
-            for chip in vendor.chips:
-                if target_name(vendor.name, chip) == name:
-                    return vendor, chip
+        if name in self._chips:
+            return self._chips[name]
         owner, chip = self.called.chip(name)
         return self.vendors[owner], chip
 

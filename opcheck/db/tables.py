@@ -31,7 +31,8 @@ from opcheck.db.sparse import Listed, sparse_kernels
 from opcheck.db.triton import Limits
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.lang.sentence import from_data
-from opcheck.model.matrix import Choice, Earlier, Inherited, SparseKernels, Whole
+from opcheck.model.matrix import Choice, Earlier, Inherited, Whole
+from opcheck.model.sparse import SparseKernels
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Method
@@ -215,17 +216,22 @@ class Tables(Struct, frozen=True, dict=True):
 
     def choices(self, torch_version: str) -> Document | None:
         """Branches on devices that no trace can name, from the recorded version nearest to it."""
-        paths = {p.stem.partition("@")[2]: p for p in self.folder.glob("choices@*.yaml")}
+        paths = self._with_choices
         if not paths:
             return None
         chosen = nearest_not_newer(major_minor(torch_version), tuple(sorted(paths)))
         return self._document(paths[chosen], CHOICES_FILE)
 
+    @cached_property
+    def _with_choices(self) -> Mapping[str, Path]:
+        """By the torch that they were recorded for."""
+        return {p.stem.partition("@")[2]: p for p in self.folder.glob("choices@*.yaml")}
+
     def choices_of(self, target: Target) -> Mapping[str, tuple[Choice, ...]]:
         """The ways of each overload that hold on the target's device type, in order."""
         said, key = self.choices(target.torch), (target.device_type, target.vendor, target.torch)
         if said is not None and key not in self._choices:
-            self._choices[key] = choices_of(target, said.data)
+            self._choices[key] = LateMapping(partial(choices_of, target, said.data))
         return self._choices.get(key, {})
 
     @cached_property

@@ -32,6 +32,9 @@ class Vendor:
     """Release -> file, oldest first."""
     cache: Path | None
     _read: dict[str, Document] = field(default_factory=dict, repr=False, compare=False)
+    _served: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _paired: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+    _edited: dict[str, tuple[Path, ...]] = field(default_factory=dict, repr=False, compare=False)
     _noted: dict[Path, Mapping[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -74,23 +77,29 @@ class Vendor:
 
     def served(self, release: str) -> tuple[str, ...]:
         """Of those, the ones that the vendor pairs a package with; all, if it pairs none."""
-        listed, paired = self.listed(release), self.paired(release)
-        return tuple(torch for torch in listed if torch in paired) or listed
+        if release not in self._served:
+            listed, paired = self.listed(release), self.paired(release)
+            served = tuple(torch for torch in listed if torch in paired) or listed
+            self._served[release] = served
+        return self._served[release]
 
     def paired(self, release: str) -> frozenset[str]:
         """The torch versions, ``major.minor``, that the vendor's table pairs with a release."""
-        rows = self.document.data["pairing"]
-        suffix = f"-{release}"
-        return frozenset(
-            major_minor(row["torch"])
-            for row in rows
-            if row.get("release") == release or row.get("branch", "").endswith(suffix)
-        )
+        if release not in self._paired:
+            suffix = f"-{release}"
+            self._paired[release] = frozenset(
+                major_minor(row["torch"])
+                for row in self.document.data["pairing"]
+                if row.get("release") == release or row.get("branch", "").endswith(suffix)
+            )
+        return self._paired[release]
 
     def edited(self, release: str) -> tuple[Path, ...]:
         """Files behind a release that differ from what an importer noted of them."""
-        found = (self.document, self.release(release))
-        return tuple(file.path for file in found if self._is_edited(file))
+        if release not in self._edited:
+            found = (self.document, self.release(release))
+            self._edited[release] = tuple(file.path for file in found if self._is_edited(file))
+        return self._edited[release]
 
     def _is_edited(self, found: Document) -> bool:
         """Whether a generated file is no longer what its importer wrote."""

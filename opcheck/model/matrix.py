@@ -1,12 +1,13 @@
 """What one target can run: the support matrix, its conditions, and what happens to the rest."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from msgspec import Struct, field
 
 from opcheck.model.launches import SourceBuilder, TritonCompiler
 from opcheck.model.predicates import Predicate
+from opcheck.model.sparse import SparseKernels
 from opcheck.model.target import Target, TargetKind
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -264,35 +265,6 @@ class Compiler(Struct, frozen=True):
     conditions: tuple[CompileCondition, ...] = ()
 
 
-class Inside(Struct, frozen=True):
-    """What a kernel for sparse tensors asks the dispatcher for with them."""
-
-    asks: tuple[str, ...]
-    """Overloads; none where nobody has said what it asks for."""
-    evidence: tuple[Evidence, ...]
-    both: tuple[str, ...] = ()
-    """Those that it asks for instead where it has two sparse tensors."""
-
-
-class SparseKernels(Struct, frozen=True):
-    """What a target has for tensors of a sparse layout, which have a dispatch key of their own."""
-
-    kernels: Mapping[str, Evidence]
-    """Overload -> where its kernel is registered."""
-    unclear: frozenset[str]
-    """Overloads that a later release has one for, and of this one nobody has said."""
-    listed: tuple[Evidence, ...]
-    """The list that has none of the others."""
-    inside: Mapping[str, Inside] = field(default_factory=dict)
-    """Of overloads whose kernel is PyTorch's for any device, and asks for more than such kernels
-    have."""
-    shared: frozenset[str] = frozenset()
-    """Overloads whose kernel is that of PyTorch: ``kernels`` says where PyTorch has it, ``listed``
-    that the vendor registers it."""
-    on_host: frozenset[str] = frozenset()
-    """Overloads that the vendor's fallback for sparse tensors runs on the host."""
-
-
 class Message(Struct, frozen=True):
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
@@ -350,8 +322,8 @@ class SupportMatrix(Struct, frozen=True):
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
     """Back end of ``torch.compile``, or ``reduce-overhead`` -> what becomes of code that it is to
     compile; of those that are not here, nobody has said anything."""
-    triton: TritonCompiler | None = None
-    """The Triton that compiles for the target, or that none does; None: nobody has said."""
+    find_triton: Callable[[], TritonCompiler | None] = lambda: None
+    """Gives :attr:`triton`, and the same each time."""
     cuda_sources: SourceBuilder | None = None
     """What becomes of an extension in CUDA C++; None: nobody has said."""
     sparse: Mapping[str, SparseKernels] = field(default_factory=dict)
@@ -368,6 +340,11 @@ class SupportMatrix(Struct, frozen=True):
     """What ``get_device_capability`` gives for the chip; None where nothing says."""
     kind: TargetKind = TargetKind.DEVICE
     """What the target is."""
+
+    @property
+    def triton(self) -> TritonCompiler | None:
+        """The Triton that compiles for the target, or that none does; None: nobody has said."""
+        return self.find_triton()
 
     @property
     def compiles_graphs(self) -> bool:

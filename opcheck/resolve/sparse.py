@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import SparseKernels, SupportMatrix
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.sparse import SparseKernels
 from opcheck.model.trace import Constant, Node, Value
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import resolution as codes

@@ -7,7 +7,7 @@ import pytest
 from opcheck.db.importers.shared import in_tree
 from opcheck.db.importers.shared.sparse_kernels import shared
 from opcheck.db.store import Database
-from opcheck.model.matrix import SparseKernels
+from opcheck.model.sparse import SparseKernels
 from opcheck.model.target import TargetSpec
 
 PRODUCT, ROOT, LISTED = "aten::addmm", "aten::sqrt", "aten::_coalesce"

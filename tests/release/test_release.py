@@ -71,9 +71,9 @@ def test_uses_find_faults() -> None:
 
 
 def test_compiled_files_are_told_from_notes(tmp_path: Path) -> None:
-    for name in ("26.1.0.yaml-3-a-b.json", "26.1.0.yaml.noted-3-a-b.json", "x.files-3-a-b.json"):
+    for name in ("26.1.0.yaml-4-a-b.json", "26.1.0.yaml.noted-4-a-b.json", "x.files-4-a-b.json"):
         (tmp_path / name).write_text("")
-    assert compiled(tmp_path) == ["26.1.0.yaml-3-a-b.json"]
+    assert compiled(tmp_path) == ["26.1.0.yaml-4-a-b.json"]
 
 
 def test_a_command_that_fails_is_a_fault(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def launch(dtype: str, where: str = "net.py:9", **changed: object) -> Launch:
 
 
 def found(*launches: Launch, compiler: TritonCompiler | None = COMPILER):  # type: ignore[no-untyped-def]  # a report
-    on = replace(matrix("aten::relu"), triton=compiler)
+    on = replace(matrix("aten::relu"), find_triton=lambda: compiler)
     return resolve(replace(trace(node("aten::relu")), launches=launches), on)
 
 
@@ -64,7 +64,7 @@ def test_a_kernel_that_compiles_leaves_the_model_running() -> None:
 
 
 def test_only_the_kernels_of_a_phase_are_refused_in_it() -> None:
-    on = replace(matrix("aten::relu"), triton=COMPILER)
+    on = replace(matrix("aten::relu"), find_triton=lambda: COMPILER)
     launched = replace(
         trace(node("aten::relu")), launches=(launch("float64"), launch("float16", phase="backward"))
     )

@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.model.matrix import Inside, SparseKernels, SupportMatrix
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.sparse import Inside, SparseKernels
 from opcheck.model.trace import Composite, Constant, Node
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve

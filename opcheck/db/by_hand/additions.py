@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from opcheck.db.conditions import RANK
 from opcheck.db.contradictions import of_document
 from opcheck.db.files.document import Document
 from opcheck.db.files.parts import Later, Lines, lines
+from opcheck.db.library_releases import LibraryReleases
 from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
 from opcheck.model.target import Target
 
@@ -45,6 +47,8 @@ class Additions(Sequence[Addition]):
         self._listed = [one for one in listed if one.vendor == vendor]
         self._operators: dict[tuple[str, ...], MutableMapping[str, Said]] = {}
         """Those of releases with what is registered beside them, which chips may have alike."""
+        self._to: dict[tuple[object, ...], Document] = {}
+        """What :meth:`to` made, for the other chips of which all of them say the same."""
 
     def __getitem__(self, number: Any) -> Any:
         return self._listed[number]
@@ -54,9 +58,20 @@ class Additions(Sequence[Addition]):
 
     def to(self, release: Document, target: Target) -> Document:
         """The release's file as it is with what they say of a target."""
-        concerned = {
-            n: one for n, one in enumerate(self._listed) if not one.where or one.concerns(target)
-        }
+        alike = tuple(target.chip in chips for chips in self._named_chips)
+        key = (release.digest, target.sdk, target.torch, target.libraries, alike)
+        if key not in self._to:
+            self._to[key] = self._added(release, target)
+        return self._to[key]
+
+    @cached_property
+    def _named_chips(self) -> Sequence[Sequence[str]]:
+        """Every list of chips that something is limited to."""
+        found = {tuple(said["chips"]): None for one in self._listed for said in _limited(one)}
+        return tuple(found)
+
+    def _added(self, release: Document, target: Target) -> Document:
+        concerned = self._concerned(target)
         if not concerned:
             return release
         data = dict(release.data)
@@ -65,7 +80,9 @@ class Additions(Sequence[Addition]):
         data["operators"] = self._registered(release, kinds, target)
         more = dict[int, Addition]()
         for number, addition in concerned.items():
-            withdrawn = [said for said in addition.withdrawn if holds(said, target)]
+            withdrawn = addition.withdrawn and [
+                said for said in addition.withdrawn if holds(said, target)
+            ]
             if withdrawn:
                 data["conditions"], more = self._joined(data, more, target), {}
             for said in withdrawn:
@@ -74,6 +91,19 @@ class Additions(Sequence[Addition]):
         data["conditions"] = self._joined(data, more, target)
         told = (release.digest, *kinds.values())
         return replace(release, data=data, digest=sha256("".join(told).encode()).hexdigest())
+
+    def _concerned(self, target: Target) -> dict[int, Addition]:
+        """Those that say anything of a target, by number."""
+        held = [numbers for where, numbers in self._wheres if holds(where, target)]
+        return {number: self._listed[number] for number in sorted(chain.from_iterable(held))}
+
+    @cached_property
+    def _wheres(self) -> Sequence[tuple[Said, Sequence[int]]]:
+        """What additions are limited to, and the numbers of those that are limited so."""
+        found: dict[str, tuple[Said, list[int]]] = {}
+        for number, one in enumerate(self._listed):
+            found.setdefault(repr(one.where), (one.where, []))[1].append(number)
+        return [*found.values()]
 
     def _registered(
         self, release: Document, kinds: Mapping[int, str], target: Target
@@ -92,12 +122,17 @@ class Additions(Sequence[Addition]):
     def libraries(self, target: Target) -> Mapping[str, tuple[str, str]]:
         """The releases of libraries that a target is taken to have, by namespace."""
         named = dict(target.libraries)
-        found = (addition.library for addition in self._listed)
         return {
             library.namespace: (library.package, library.of(target))
-            for library in found
-            if library is not None and library.package not in named
+            for library in self._libraries
+            if library.package not in named
         }
+
+    @cached_property
+    def _libraries(self) -> Sequence[LibraryReleases]:
+        """Those whose releases are told apart, once each."""
+        found = (addition.library for addition in self._listed)
+        return [*{one.namespace: one for one in found if one is not None}.values()]
 
     def _joined(
         self, data: Mapping[str, Any], more: Mapping[int, Addition], target: Target
@@ -120,7 +155,7 @@ class Additions(Sequence[Addition]):
         """Sets apart what an addition says of targets that it does not say the same of."""
         addition = self._listed[number]
         if addition.library is None and not self._by_chip[number]:
-            return f"{addition.digest} "
+            return addition.digest + " "
         held = [op for op in self._by_chip[number] if addition.entry(op, target) is not None]
         version = "" if addition.library is None else addition.library.of(target)
         return " ".join((addition.digest, version, *held))
@@ -155,6 +190,16 @@ class Additions(Sequence[Addition]):
             for op in one.ops:
                 found.setdefault(op, []).append(one)
         return found
+
+
+def _limited(addition: Addition) -> Iterator[Said]:
+    """The addition, and what of it is limited, where that is to chips."""
+    conditions = addition.conditions
+    stated = () if isinstance(conditions, Lines) else conditions  # those hold where it does
+    entries = chain.from_iterable(addition.operators.values())
+    for said in chain((addition.where,), entries, stated, addition.withdrawn):
+        if "chips" in said:
+            yield said
 
 
 def _entries(addition: Addition, number: int) -> tuple[Mapping[str, Said], Mapping[str, _Variants]]:

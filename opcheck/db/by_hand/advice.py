@@ -1,7 +1,7 @@
 """Advisories, remedies, and how targets take changing sizes - kept by hand, one file each."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from opcheck.db.files.document import Document
 from opcheck.db.files.folder import read_folder
 from opcheck.db.files.layers import Layer
 from opcheck.db.files.parts import Later, Lines
-from opcheck.db.reading import Citations, LazyMapping
+from opcheck.db.reading import Citations, LateMapping
 from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, ENDINGS, MILD, REMEDY_FILE
 from opcheck.db.schema.checks import Record
 from opcheck.errors import DatabaseError
@@ -42,7 +42,11 @@ def of_vendors(layer: Layer, cache: Path | None, only: str | None = None) -> Ite
     for folder in sorted(folders):
         vendor = folder.name
         for found in _named(folder, ADVISORY_FILE, cache, _ADVISORY_HINT):
-            others = {affected["vendor"] for affected in found.data["affects"]} - {vendor}
+            others = {
+                other
+                for affected in found.data["affects"]
+                if (other := affected["vendor"]) != vendor
+            }
             if others:
                 message = Sentence(
                     "{text_file}:1: expected an advisory for {vendor} alone, found {text}",
@@ -55,13 +59,13 @@ def of_vendors(layer: Layer, cache: Path | None, only: str | None = None) -> Ite
 
 
 def _by_name(document: Document) -> str:
-    return document.path.name
+    return document.name
 
 
 def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> Iterator[Document]:
     """The files of a folder, by name, each of which must be called as it calls itself."""
     for found in read_folder(folder, shape, cache, hint):
-        if found.data["id"] != found.path.stem:
+        if found.data["id"] != found.name.removesuffix(".yaml"):
             message = Sentence(
                 "{text_file}:1: expected the id {id}, found {text}",
                 text_file=found.path,
@@ -84,15 +88,13 @@ def advisories(
         affects = [one for one in said["affects"] if only in (None, one["vendor"])]
         if not affects:
             continue
-        references = {str(number): one for number, one in enumerate(said["references"])}
-        sources = LazyMapping(references, lambda _, one: _source(one))
+        sources = LateMapping(partial(_sources, said["references"]))
         uses = [Later(use["ops"], partial(_condition, said, use)) for use in said["uses"]]
-        reason = " ".join(said["reason"].split())
         for affected in affects:
             yield Addition(
                 vendor=affected["vendor"],
-                origin=layer.of(found.path),
-                reason=reason,
+                origin=layer.of(found.path) if layer.origin else "",
+                reason=said["reason"],
                 digest=found.digest,
                 method=said["method"],
                 sources=sources,
@@ -121,6 +123,11 @@ def _condition(said: Mapping[str, Any], use: Mapping[str, Any]) -> dict[str, Any
         "at": [f"{number}{_line(one)}" for number, one in enumerate(said["references"])],
         "tests": use.get("tests", []),
     }
+
+
+def _sources(references: Sequence[Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
+    """By number, as conditions cite them."""
+    return {str(number): _source(one) for number, one in enumerate(references)}
 
 
 _FILE = re.compile(r"blob/([0-9a-f]{40})/(.+)")

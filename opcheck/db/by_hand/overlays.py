@@ -1,5 +1,6 @@
 """Overlay files of a team or vendor, and how they add to or correct a release."""
 
+import os
 from collections.abc import (
     Collection,
     Iterable,
@@ -108,10 +109,11 @@ def _statements(addition: Addition, target: Target, op: str) -> "Iterator[Statem
     for verb, listed in (("withdraws", addition.withdrawn), ("adds", addition.conditions)):
         told += [(f"{verb} {s['code']}", s) for s in listed if op in s["ops"] and holds(s, target)]
     sources = {name: {**s, "origin": addition.origin} for name, s in addition.sources.items()}
+    reason = " ".join(addition.reason.split())
     for says, said in told:
         at = [said["at"]] if isinstance(said["at"], str) else said["at"]
         method = Method(said.get("method", addition.method))
-        yield Statement(addition.origin, says, addition.reason, Citations(sources).all(at, method))
+        yield Statement(addition.origin, says, reason, Citations(sources).all(at, method))
 
 
 HINT = Sentence("correct the overlay, or leave it out")
@@ -145,10 +147,14 @@ def read(layer: Layer, path: Path, cache: Path | None) -> Addition:
 def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
     """Files of each vendor that a layer has, by stem, in the order of their names."""
     found = {}
-    for folder in sorted(path for path in layer.folder.iterdir() if path.is_dir()):
-        files = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-        if files and folder.name not in BY_HAND and (layer.origin or "vendor" in files):
-            found[folder.name] = files
+    for name in sorted(item.name for item in os.scandir(layer.folder) if item.is_dir()):
+        folder = layer.folder / name
+        listed = [] if name in BY_HAND else sorted(os.listdir(folder))
+        files = {
+            file.removesuffix(".yaml"): folder / file for file in listed if file.endswith(".yaml")
+        }
+        if files and (layer.origin or "vendor" in files):
+            found[name] = files
     return found
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -24,13 +25,24 @@ HINT = Sentence("restore the file from the release, or run the importer again")
 class Document(Struct, frozen=True):
     """The checked content of one file."""
 
-    path: Path
+    place: str
+    """Its path, as the system takes it: making a :class:`Path` of each of a thousand takes long."""
     data: dict[str, Any]
     """What is read with an index is decoded part by part, as it is asked for."""
     digest: str
     """sha256 of the file's bytes, in hex."""
     origin: str = ""
     """The overlay that it belongs to, as people are told of it; "" for the database itself."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.place)
+
+    @property
+    def name(self) -> str:
+        """Its last part, as ``gelu.yaml``."""
+        return os.path.basename(self.place)
 
 
 @contextlib.contextmanager
@@ -58,22 +70,22 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = H
     if cache is not None and status is not None and (found := noted(cache, path, status)):
         kept = _kept(found[1], shape)
         if kept is not None:
-            return Document(path, kept, found[0])
+            return Document(os.fspath(path), kept, found[0])
     text = content(path, hint)
     digest = sha256(text).hexdigest()
     kept = _kept(load_compiled(cache, path.name, digest), shape)
     if kept is not None:
         if cache is not None:
             note(cache, path, status, digest)
-        return Document(path, kept, digest)
+        return Document(os.fspath(path), kept, digest)
     with uncollected():
         data = checked(path, text, shape, hint)
     if cache is not None and isinstance(shape, Record):
         with contextlib.suppress(ValueError):
-            stored = parts.encoded(data)
+            stored = parts.compiled(data, shape)
             save_compiled(cache, path.name, digest, stored)
             data = parts.decoded(stored, shape)
-    return Document(path, data, digest)
+    return Document(os.fspath(path), data, digest)
 
 
 def index(path: Path, shape: Record, cache: Path, hint: Sentence = HINT) -> None:

@@ -40,7 +40,9 @@ def read_folder(
         digests, held = _read(folder, shape, cache, hint)
         if cache is not None and state is not None:
             save_compiled(cache, _notes(folder), state, msgspec.json.encode(digests))
-    return tuple(Document(folder / name, held[name], digest) for name, digest in digests.items())
+    return tuple(
+        Document(f"{folder}{os.sep}{name}", held[name], digest) for name, digest in digests.items()
+    )
 
 
 def _read(

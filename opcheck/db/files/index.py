@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opcheck.files import read_bytes
 
-FORMAT = "3"
+FORMAT = "4"
 """Part of every name, so that a change of what is stored finds no older file."""
 _SEALED = 65
 """Bytes of the first line of a compiled file."""

@@ -23,14 +23,19 @@ class _Where(msgspec.Struct):
     keys: tuple[str, ...] = ()
 
 
-class _Line(msgspec.Struct):
-    """What of a line tells for which overloads it is."""
-
-    ops: tuple[str, ...]
-
-
 _PLACES = msgspec.json.Decoder(dict[str, _Where | list[_Where]])
-_LINES = msgspec.json.Decoder(list[_Line])
+_NUMBERS = msgspec.json.Decoder(list[int])
+
+
+class _Compiled(msgspec.Struct):
+    """Lines as the index keeps them."""
+
+    lines: Raw
+    places: Raw
+    """Overload -> which of the lines name it."""
+
+
+_COMPILED = msgspec.json.Decoder(_Compiled)
 
 
 class Entries(MutableMapping[str, Any]):
@@ -94,10 +99,16 @@ class Later(msgspec.Struct, frozen=True):
 class Lines(Sequence[Said]):
     """The items of a list that each name overloads (``ops``), decoded when first asked for."""
 
-    def __init__(self, said: Raw | list[Any], before: "Lines | None" = None) -> None:
+    def __init__(
+        self,
+        said: Raw | list[Any],
+        before: "Lines | None" = None,
+        places: Raw | None = None,
+    ) -> None:
         self._said = said
         self._before = before
         """Lines that precede these, and are shared with others."""
+        self._stored = places
 
     @cached_property
     def _items(self) -> list[Any]:
@@ -107,7 +118,7 @@ class Lines(Sequence[Said]):
         """The lines that name an overload, in order."""
         if self._before is not None:
             yield from self._before.of(op)
-        yield from map(self._item, self._places.get(op, ()))
+        yield from map(self._item, self._named(op))
 
     @overload
     def __getitem__(self, place: int) -> Said: ...
@@ -119,8 +130,10 @@ class Lines(Sequence[Said]):
     def later(self) -> Iterator[Later]:
         """Each item, to be made when it is asked for; not those that precede these."""
         for place, item in enumerate(self._items):
-            ops = item.ops if isinstance(item, Later) else self._item(place)["ops"]
-            yield Later(ops, partial(self._item, place))
+            if isinstance(item, Later):
+                yield item
+            else:
+                yield Later(self._item(place)["ops"], partial(self._item, place))
 
     def __iter__(self) -> Iterator[Said]:
         if self._before is not None:
@@ -138,18 +151,17 @@ class Lines(Sequence[Said]):
 
     __hash__ = None  # type: ignore[assignment]  # as of a list
 
+    def _named(self, op: str) -> Sequence[int]:
+        """Which of the items name an overload."""
+        found = self._places.get(op, ())
+        return _NUMBERS.decode(found) if isinstance(found, Raw) else found
+
     @cached_property
-    def _places(self) -> Mapping[str, Sequence[int]]:
-        """Overload -> which of the items name it."""
-        if isinstance(self._said, Raw):
-            named: Iterable[Sequence[str]] = (line.ops for line in _LINES.decode(self._said))
-        else:
-            named = (one.ops if isinstance(one, Later) else one["ops"] for one in self._said)
-        found: dict[str, list[int]] = {}
-        for place, ops in enumerate(named):
-            for op in ops:
-                found.setdefault(op, []).append(place)
-        return found
+    def _places(self) -> Mapping[str, Raw | Sequence[int]]:
+        """Overload -> which of the items name it, as the index keeps that where there is one."""
+        if self._stored is not None:
+            return _PARTS.decode(self._stored)
+        return _places(one.ops if isinstance(one, Later) else one["ops"] for one in self._items)
 
     def _item(self, place: int) -> Said:
         item = self._items[place]
@@ -180,8 +192,22 @@ def encoded(data: Any) -> bytes:
     return text
 
 
+def compiled(data: Mapping[str, Any], shape: Record) -> bytes:
+    """What :func:`decoded` reads: as :func:`encoded`, and where lines name which overload.
+
+    Raises:
+        ValueError: the index cannot hold it.
+    """
+    made = dict(data)
+    for key in made:
+        if _of_lines(shape.of(key)):
+            places = _places(line["ops"] for line in data[key])
+            made[key] = {"lines": data[key], "places": places}
+    return encoded(made)
+
+
 def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
-    """What :func:`encoded` was given; entries and lines are decoded later, one at a time.
+    """What :func:`compiled` was given; entries and lines are decoded later, one at a time.
 
     Raises:
         ValueError: the text is damaged.
@@ -199,10 +225,26 @@ def everything(text: bytes | memoryview) -> Any:
 
 
 def _part(value: Raw, shape: Shape | None) -> Any:
+    if isinstance(shape, MapOf) and isinstance(shape.value, Record | ListOf | OneOrMore):
+        return Entries(value)
+    if _of_lines(shape):
+        found = _COMPILED.decode(value)
+        return Lines(found.lines, places=found.places)
+    return _ANYTHING.decode(value)
+
+
+def _of_lines(shape: Shape | None) -> bool:
+    """Whether it is a list of what names overloads."""
     match shape:
-        case MapOf(Record() | ListOf() | OneOrMore()):
-            return Entries(value)
-        case ListOf(Record() as item) if item.of("ops"):
-            return Lines(value)
-        case _:
-            return _ANYTHING.decode(value)
+        case ListOf(Record() as item):
+            return item.of("ops") is not None
+    return False
+
+
+def _places(named: Iterable[Sequence[str]]) -> dict[str, list[int]]:
+    """Overload -> which of the lines name it."""
+    found: dict[str, list[int]] = {}
+    for place, ops in enumerate(named):
+        for op in ops:
+            found.setdefault(op, []).append(place)
+    return found
