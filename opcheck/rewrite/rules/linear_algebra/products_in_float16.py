@@ -69,6 +69,14 @@ def matmul_in_float16(input: Tensor, other: Tensor) -> Tensor:
     return matmul_of_float32(input, other)
 
 
+def linear_in_float16(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``linear`` as users call it, of other dtypes than float32 as well."""
+    if not (input.dtype == weight.dtype == torch.float32 and input.numel() and weight.numel()):
+        return torch.nn.functional.linear(input, weight, bias)
+    product = matmul_of_float32(input, weight.t())
+    return product if bias is None else product + bias
+
+
 class MatmulInFloat16(Rule):
     """Operands are divided by their largest number, multiplied in float16, and the result scaled.
 
@@ -87,8 +95,10 @@ class MatmulInFloat16(Rule):
     )
     summary = "Divide both by their largest number, and multiply in float16"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.matmul": matmul_in_float16, "Tensor.matmul": matmul_in_float16
-    }  # fmt: skip
+        "torch.matmul": matmul_in_float16,
+        "Tensor.matmul": matmul_in_float16,
+        "torch.nn.functional.linear": linear_in_float16,
+    }
     replace = staticmethod(matmul_of_float32)
 
     def refuses(self, call: Call) -> str:
