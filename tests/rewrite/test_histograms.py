@@ -6,7 +6,8 @@ import torch
 from opcheck.rewrite.base import rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import INTEGERS, RandomDraw
-from opcheck.rewrite.rules.reductions.histograms import bincount, histc
+from opcheck.rewrite.rules.reductions.histc import histc, histc_by_comparing
+from opcheck.rewrite.rules.reductions.histograms import bincount
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
 (RULE,) = (rule for rule in rules() if rule.name == "histc-by-counting")
@@ -32,6 +33,9 @@ def test_integers_are_counted_in_their_bins(seed: int) -> None:
     found = histc(x, bins, low, high)
     assert found.dtype == x.dtype
     assert found.tolist() == one_by_one(x.reshape(-1).tolist(), bins, low, high)
+    compared = histc_by_comparing(x, bins, low, high)
+    assert torch.equal(compared, found)
+    assert compared.dtype == x.dtype
 
 
 def test_integers_at_the_edge_of_float32_are_counted_in_their_bins() -> None:

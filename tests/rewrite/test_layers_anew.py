@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from opcheck.rewrite.source.call_sites import Parameters
+from opcheck.rewrite.source.changing import Form
 from opcheck.rewrite.source.layers import forms_of, layer_calling, layers_calling
-from opcheck.rewrite.source.swapping import Form, Swap, Swapped, swapped
+from opcheck.rewrite.source.swapping import Swap, Swapped, swapped
 
 CODE = "def turned(input, kernel_size, dilation=1, padding=0, stride=1):\n    return input\n"
 LAYER = {

@@ -10,7 +10,7 @@ from torch import Tensor
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.rules.indexing.pad_repeat_roll import places_repeated
-from opcheck.rewrite.rules.reductions.histograms import histc
+from opcheck.rewrite.rules.reductions.histc import histc
 from opcheck.source.building import torchvision_operators
 from opcheck.trace.torch_internals.dispatcher import overload_named
 from tests.rewrite.reasons import reads
@@ -162,6 +162,8 @@ REFUSALS: tuple[tuple[str, tuple[Any, ...], dict[str, Any], str], ...] = (
     ("polygamma-by-zeta", (-1, t(3)), {}, "the order is negative"),
     # --- reductions
     ("histc-by-counting", (t(3), 0), {}, "there are no bins"),
+    ("histc-by-comparing", (t(3), 1 << 24), {},
+     "it would compare 50,331,648 times, more than 16,777,216"),
     ("histogram-of-count-by-comparing", (t(3), 0), {}, "there are no bins"),
     ("histc-by-counting", (t(3, dtype=INT), 4, 0.5, 2), {},
      "it counts integers only in a range of integers that is given"),

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from opcheck.rewrite.source.call_sites import UnreadableError, call_sites, tail, text_lines
+from opcheck.rewrite.source.changing import Form
 from opcheck.rewrite.source.layers import forms_of
-from opcheck.rewrite.source.swapping import Form, Helpers, Swap, Swapped, swapped
+from opcheck.rewrite.source.swapping import Helpers, Swap, Swapped, swapped
 from tests.rewrite.reasons import reads
 
 HELPER = Form("def turned(self, shifts, dims=()):\n    return self\n", "turned")

@@ -38,7 +38,7 @@ from opcheck.pipeline.database import Progress
 from opcheck.source.load import select
 
 if TYPE_CHECKING:
-    from opcheck.rewrite.source.swapping import Form
+    from opcheck.rewrite.source.changing import Form
 
     FormsOf = Callable[[str], Mapping[str, Form]]
 

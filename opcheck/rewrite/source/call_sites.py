@@ -1,7 +1,7 @@
 """The calls in a Python source, and the arguments that they can pass; no torch here."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import libcst as cst
 from libcst.metadata import (
@@ -13,6 +13,14 @@ from libcst.metadata import (
 from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence
+from opcheck.rewrite.source.operators import (
+    Operation,
+    comments,
+    function_of,
+    loses_parentheses,
+    obstacle,
+    operands,
+)
 
 FIRST = "input"
 """What PyTorch's Python functions call the argument that schemas call ``self``."""
@@ -106,9 +114,9 @@ class UnreadableError(ValueError):
 
 
 class CallSite(Struct, frozen=True):
-    """One call as it is written."""
+    """One call as it is written, be it by an operator."""
 
-    node: cst.Call
+    node: cst.Call | Operation
     spelling: str
     """``torch.roll`` whatever it was imported as, ``Tensor.roll`` for a method of anything."""
     is_method: bool
@@ -125,6 +133,8 @@ class CallSite(Struct, frozen=True):
     """Names of variables and attributes that what it is a part of is assigned to."""
     obstacle: str
     """Why it cannot be rewritten whatever it calls; "" for nothing."""
+    loses_parentheses: bool = False
+    """Whether those around an operator can go once it is a call."""
 
 
 def call_sites(text: str) -> tuple[cst.Module, tuple[CallSite, ...]]:
@@ -141,7 +151,7 @@ def call_sites(text: str) -> tuple[cst.Module, tuple[CallSite, ...]]:
         raise UnreadableError(_brief(error)) from error
     if module.code != body:
         raise UnreadableError("its whitespace cannot be kept")
-    finder = _Finder()
+    finder = _Finder(text_lines(text))
     MetadataWrapper(module, unsafe_skip_copy=True).visit(finder)
     return module, tuple(finder.found)
 
@@ -176,9 +186,10 @@ def _brief(error: Exception) -> str:
 class _Finder(cst.CSTVisitor):
     METADATA_DEPENDENCIES = (PositionProvider, QualifiedNameProvider)
 
-    def __init__(self) -> None:
+    def __init__(self, lines: Sequence[str]) -> None:
         super().__init__()
         self.found: list[CallSite] = []
+        self._lines = lines
         self._targets: list[tuple[str, ...]] = []
 
     def visit_Assign(self, node: cst.Assign) -> None:  # noqa: N802  # libcst names it
@@ -209,6 +220,41 @@ class _Finder(cst.CSTVisitor):
                 assigned=frozenset(name for names in self._targets for name in names if name),
                 keywords=tuple(a.keyword.value for a in node.args if a.keyword is not None),
                 obstacle=_obstacle(node, is_method),
+            )
+        )
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:  # noqa: N802
+        """Note what it calls."""
+        self._operation(node)
+
+    def visit_UnaryOperation(self, node: cst.UnaryOperation) -> None:  # noqa: N802
+        """Note what it calls."""
+        self._operation(node)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
+        """Note what it calls."""
+        self._operation(node)
+
+    def _operation(self, node: Operation) -> None:
+        spelling = function_of(node)
+        if not spelling:
+            return
+        span = self.get_metadata(PositionProvider, node)
+        before = self._lines[span.start.line - 1][: span.start.column]
+        self.found.append(
+            CallSite(
+                node=node,
+                spelling=spelling,
+                is_method=False,
+                lines=frozenset((span.start.line,)),
+                first_line=span.start.line,
+                last_line=span.end.line,
+                positional=len(operands(node)),
+                keywords=(),
+                owner="",
+                assigned=frozenset(),
+                obstacle=obstacle(node),
+                loses_parentheses=loses_parentheses(node, before),
             )
         )
 
@@ -252,16 +298,9 @@ def _obstacle(node: cst.Call, is_method: bool) -> str:
     if any(argument.star for argument in node.args):
         return Sentence("it passes * or **, which may be anything")
     if is_method and isinstance(node.func, cst.Attribute):
-        if any(_comments(node.func.dot)):
+        if any(comments(node.func.dot)):
             return Sentence("a comment stands between the object and the method")
         loose = [a.value for a in node.args if isinstance(a.value, cst.GeneratorExp)]
         if any(not value.lpar for value in loose):
             return Sentence("it passes a generator without parentheses")
     return ""
-
-
-def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
-    if isinstance(node, cst.Comment):
-        yield node
-    for child in node.children:
-        yield from _comments(child)

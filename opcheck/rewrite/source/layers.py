@@ -12,7 +12,7 @@ import torch
 
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.source.call_sites import Parameters
-from opcheck.rewrite.source.swapping import Form
+from opcheck.rewrite.source.changing import Form
 from opcheck.rewrite.text import standalone
 
 FUNCTIONS = "torch.nn.functional."

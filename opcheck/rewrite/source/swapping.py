@@ -11,22 +11,9 @@ from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.source.call_sites import CallSite, Parameters, call_sites, tail, text_lines
+from opcheck.rewrite.source.changing import INTO, OUT, Change, Changing, Form
+from opcheck.rewrite.source.operators import Operation, operands
 from opcheck.rewrite.text import Module
-
-
-class Form(Struct, frozen=True):
-    """A function that may be called where a user writes one spelling."""
-
-    code: str
-    function: str
-    is_layer: bool = False
-    """Whether it is a class to construct where a user constructs the layer."""
-    in_place: bool = False
-    """Whether the first argument is written to, as by ``x.erfinv_()``."""
-
-    def parameters(self) -> Parameters | None:
-        """What it takes; None for what the layer takes."""
-        return None if self.is_layer else Parameters.of(self.code, self.function)
 
 
 class Swap(Struct, frozen=True):
@@ -79,7 +66,7 @@ def swapped(text: str, swaps: Sequence[Swap], helpers: Helpers | None = None) ->
     """
     module, sites = call_sites(text)
     room = Module(text, names_in(text))
-    changes: dict[cst.Call, _Change] = {}
+    changes: dict[cst.Call | Operation, Change] = {}
     done: set[int] = set()
     left: dict[int, str] = {}
     constructed: set[int] = set()
@@ -103,7 +90,8 @@ def swapped(text: str, swaps: Sequence[Swap], helpers: Helpers | None = None) ->
                     said=reason,
                 )
                 continue
-            change = _Change(form, site.is_method, parameters, _out(site, parameters) is not None)
+            to_out = _out(site, parameters) is not None
+            change = Change(form, site.is_method, parameters, to_out, site.loses_parentheses)
             if changes.setdefault(site.node, change) == change:
                 done.add(index)
             else:
@@ -120,8 +108,8 @@ def swapped(text: str, swaps: Sequence[Swap], helpers: Helpers | None = None) ->
     if helpers is not None and len(room.body.splitlines()) > helpers.most:
         room = Module(text, names_in(text))
         names, beside = _imported(forms, room, helpers)
-    into = room.add(_INTO, "_into") if any(c.to_out for c in changes.values()) else ""
-    changed = module.visit(_Changing(changes, names, into))
+    into = room.add(INTO, "_into") if any(c.to_out for c in changes.values()) else ""
+    changed = module.visit(Changing(changes, names, into))
     first = min(site.first_line for site in sites if site.node in changes)
     text = with_room(changed.code + tail(text), after_imports(text, first), room)
     return Swapped(text, frozenset(done), left, frozenset(constructed & done), beside)
@@ -191,18 +179,18 @@ def _reason(site: CallSite, form: Form, parameters: Parameters | None) -> str:
     return ""
 
 
-OUT = "out"
-
-
 def _out(site: CallSite, parameters: Parameters | None) -> cst.BaseExpression | None:
     """What a call passes as ``out=`` that the function does not take."""
     if parameters is None or OUT in (*parameters.positional, *parameters.named):
         return None
-    return next((a.value for a in site.node.args if a.keyword and a.keyword.value == OUT), None)
+    args = site.node.args if isinstance(site.node, cst.Call) else ()
+    return next((a.value for a in args if a.keyword and a.keyword.value == OUT), None)
 
 
 def _written(site: CallSite) -> cst.BaseExpression | None:
     """What a call in place writes to: its object, or its first argument."""
+    if not isinstance(site.node, cst.Call):
+        return operands(site.node)[0]
     if site.is_method and isinstance(site.node.func, cst.Attribute):
         return site.node.func.value
     args = site.node.args
@@ -227,91 +215,6 @@ def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
     return Sentence(
         "line {count} has no plain call of {op}; use --shim", count=swap.line, op=wanted
     )
-
-
-# --- the calls -----------------------------------------------------------------------------------
-
-
-class _Change(Struct, frozen=True):
-    """What becomes of one call."""
-
-    form: Form
-    is_method: bool
-    parameters: Parameters | None
-    to_out: bool
-    """Whether its result goes to what it passes as ``out=``."""
-
-
-_INTO = '''\
-def _into(out, result):
-    """Write a result to ``out``, which takes its size."""
-    if out.shape != result.shape:
-        out.resize_(result.shape)
-    return out.copy_(result)
-'''
-_COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-
-
-class _Changing(cst.CSTTransformer):
-    def __init__(
-        self, changes: Mapping[cst.Call, _Change], names: Mapping[Form, str], into: str
-    ) -> None:
-        super().__init__()
-        self._changes = changes
-        self._names = names
-        self._into = into
-
-    def leave_Call(  # noqa: N802  # libcst names it
-        self, original_node: cst.Call, updated_node: cst.Call
-    ) -> cst.Call:
-        """Change the callee; the object of a method becomes the first argument.
-
-        What is written to is cloned before: autograd may need it as it was.
-        """
-        change = self._changes.get(original_node)
-        if change is None:
-            return updated_node
-        out = next((a for a in updated_node.args if change.to_out and _is_out(a)), None)
-        plain = _without(updated_node.args, out)
-        args = [_renamed(argument, change.parameters) for argument in plain]
-        if change.is_method:
-            assert isinstance(updated_node.func, cst.Attribute), "a method"
-            receiver = cst.Arg(updated_node.func.value)
-            args = [receiver.with_changes(comma=_COMMA) if args else receiver, *args]
-        if change.form.in_place:
-            written = args[0].value
-            args[0] = args[0].with_changes(value=_called(written, "clone"))
-        call = updated_node.with_changes(func=cst.Name(self._names[change.form]), args=args)
-        if out is not None:
-            return cst.Call(cst.Name(self._into), [cst.Arg(out.value, comma=_COMMA), cst.Arg(call)])
-        if change.form.in_place:
-            return _called(written, "copy_", cst.Arg(call))
-        return call
-
-
-def _called(owner: cst.BaseExpression, method: str, *args: cst.Arg) -> cst.Call:
-    return cst.Call(cst.Attribute(owner, cst.Name(method)), args)
-
-
-def _is_out(argument: cst.Arg) -> bool:
-    return argument.keyword is not None and argument.keyword.value == OUT
-
-
-def _without(args: Sequence[cst.Arg], gone: cst.Arg | None) -> list[cst.Arg]:
-    """The others; where the last is gone, no comma is left behind the one before."""
-    left = [argument for argument in args if argument is not gone]
-    if left and gone is not None and args[-1] is gone:
-        left[-1] = left[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return left
-
-
-def _renamed(argument: cst.Arg, parameters: Parameters | None) -> cst.Arg:
-    if argument.keyword is None or parameters is None:
-        return argument
-    name = parameters.renamed(argument.keyword.value)
-    if name == argument.keyword.value:
-        return argument
-    return argument.with_changes(keyword=argument.keyword.with_changes(value=name))
 
 
 # --- what they call ------------------------------------------------------------------------------

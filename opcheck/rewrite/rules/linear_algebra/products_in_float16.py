@@ -1,7 +1,7 @@
 """Products of float32 by products of float16 that keep its range."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -69,6 +69,19 @@ def matmul_in_float16(input: Tensor, other: Tensor) -> Tensor:
     return matmul_of_float32(input, other)
 
 
+def linear_of_float32(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Divide operands, and gradients, by the largest of each, cast, multiply and add the bias."""
+    product = matmul_of_float32(input, weight.t())
+    return product if bias is None else product + bias
+
+
+def linear_in_float16(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``linear`` as users call it, of other dtypes than float32 as well."""
+    if not (input.dtype == weight.dtype == torch.float32 and input.numel() and weight.numel()):
+        return torch.nn.functional.linear(input, weight, bias)
+    return linear_of_float32(input, weight, bias)
+
+
 class MatmulInFloat16(Rule):
     """Operands are divided by their largest number, multiplied in float16, and the result scaled.
 
@@ -87,13 +100,15 @@ class MatmulInFloat16(Rule):
     )
     summary = "Divide both by their largest number, and multiply in float16"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.matmul": matmul_in_float16, "Tensor.matmul": matmul_in_float16
-    }  # fmt: skip
+        "torch.matmul": matmul_in_float16,
+        "Tensor.matmul": matmul_in_float16,
+    }
     replace = staticmethod(matmul_of_float32)
+    operands: ClassVar[tuple[str, str]] = ("self", "other")
 
     def refuses(self, call: Call) -> str:
         """Float32 alone, and something to multiply."""
-        operands: tuple[Any, Any] = call.given("self"), call.given("other")
+        operands: Sequence[Any] = [call.given(name) for name in self.operands]
         if any(x.dtype != torch.float32 for x in operands):
             return "the values are not float32"
         if any(not x.numel() for x in operands):
@@ -109,3 +124,22 @@ class MatmulInFloat16(Rule):
             draw.tensor(shape, (torch.float32,), edges=False) * draw.choose((1.0, 1e-9, 1e9))
             for shape in (left, right)
         ), {}
+
+
+class LinearInFloat16(MatmulInFloat16):
+    """As ``float16-after-scaling``, of linear layers; the bias is added in float32."""
+
+    name = "linear-in-float16-after-scaling"
+    replaces = ("aten::linear",)
+    summary = "Divide both by their largest number, multiply in float16, and add the bias"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.linear": linear_in_float16
+    }
+    replace = staticmethod(linear_of_float32)
+    operands = ("input", "weight")
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Layers with and without a bias, of numbers that float16 does not have."""
+        shapes = [[*draw.shape(0, 2), 16], [8, 16], *([[8]] if draw.flag() else [])]
+        by = draw.choose((1.0, 1e-9, 1e9))
+        return tuple(draw.tensor(s, (torch.float32,), edges=False) * by for s in shapes), {}

@@ -1,5 +1,8 @@
 """Bitwise operators on truth values, by the logical ones."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor
 
@@ -26,6 +29,33 @@ def bitwise_xor(self: Tensor, other: Tensor) -> Tensor:
 def bitwise_not(self: Tensor) -> Tensor:
     """It is not true."""
     return torch.logical_not(self)
+
+
+def _are_truths(*given: Any) -> bool:
+    return all(isinstance(x, Tensor) and x.dtype is torch.bool for x in given)
+
+
+def and_of_any(input: Any, other: Any) -> Tensor:
+    """``bitwise_and`` as users call it, of numbers as well."""
+    function = torch.logical_and if _are_truths(input, other) else torch.bitwise_and
+    return function(input, other)
+
+
+def or_of_any(input: Any, other: Any) -> Tensor:
+    """``bitwise_or`` as users call it, of numbers as well."""
+    function = torch.logical_or if _are_truths(input, other) else torch.bitwise_or
+    return function(input, other)
+
+
+def xor_of_any(input: Any, other: Any) -> Tensor:
+    """``bitwise_xor`` as users call it, of numbers as well."""
+    function = torch.logical_xor if _are_truths(input, other) else torch.bitwise_xor
+    return function(input, other)
+
+
+def not_of_any(input: Tensor) -> Tensor:
+    """``bitwise_not`` as users call it, of numbers as well."""
+    return torch.logical_not(input) if _are_truths(input) else torch.bitwise_not(input)
 
 
 class _OfTruth(Rule):
@@ -55,6 +85,10 @@ class AndOfTruthByLogicalAnd(_OfTruth):
     name = "and-of-truth-by-logical-and"
     replaces = ("aten::bitwise_and.Tensor",)
     summary = "Call logical_and"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.bitwise_and": and_of_any,
+        "Tensor.bitwise_and": and_of_any,
+    }
     replace = staticmethod(bitwise_and)
 
 
@@ -64,6 +98,10 @@ class OrOfTruthByLogicalOr(_OfTruth):
     name = "or-of-truth-by-logical-or"
     replaces = ("aten::bitwise_or.Tensor",)
     summary = "Call logical_or"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.bitwise_or": or_of_any,
+        "Tensor.bitwise_or": or_of_any,
+    }
     replace = staticmethod(bitwise_or)
 
 
@@ -73,6 +111,10 @@ class XorOfTruthByLogicalXor(_OfTruth):
     name = "xor-of-truth-by-logical-xor"
     replaces = ("aten::bitwise_xor.Tensor",)
     summary = "Call logical_xor"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.bitwise_xor": xor_of_any,
+        "Tensor.bitwise_xor": xor_of_any,
+    }
     replace = staticmethod(bitwise_xor)
 
 
@@ -82,4 +124,8 @@ class NotOfTruthByLogicalNot(_OfTruth):
     name = "not-of-truth-by-logical-not"
     replaces = ("aten::bitwise_not",)
     summary = "Call logical_not"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.bitwise_not": not_of_any,
+        "Tensor.bitwise_not": not_of_any,
+    }
     replace = staticmethod(bitwise_not)

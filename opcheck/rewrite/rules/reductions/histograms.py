@@ -12,37 +12,16 @@ from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
+from opcheck.rewrite.rules.reductions.histc import ends_of_range
 
 _LARGEST = 1 << 24
 _WIDE = FLOATS[:2]
 
 
-def _ends(x: Tensor, low: float, high: float, apart: float) -> tuple[Tensor, Tensor]:
-    """The ends of the range: those given, or those of the values where they are the same."""
-    first, last = x.new_full([], low), x.new_full([], high)
-    if low == high and x.numel():
-        first, last = x.min(), x.max()
-    same = first == last
-    return torch.where(same, first - apart, first), torch.where(same, last + apart, last)
-
-
-def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # the schema's
-    """Scale values to bins, round down, and count."""
-    if min > max:
-        raise RuntimeError("torch.histc: max must be larger than min")
-    x = self.detach().reshape(-1)
-    x = x if x.is_floating_point() else x.float()
-    first, last = _ends(x, min, max, 1)
-    share = (x >= first).to(x.dtype) * (x <= last).to(x.dtype)
-    place = torch.where(share > 0, (x - first) * bins / (last - first), torch.zeros_like(x))
-    place = place.long().clamp(0, bins - 1)
-    return x.new_zeros([bins]).scatter_add(0, place, share).to(self.dtype)
-
-
 def _edges(x: Tensor, bins: int, ends: Sequence[float] | None) -> Tensor:
     """Edges at equal distances."""
     low, high = ends if ends is not None else (0.0, 0.0 if x.numel() else 1.0)
-    first, last = _ends(x, low, high, 0.5)
+    first, last = ends_of_range(x, low, high, 0.5)
     step = (last - first) / bins
     count = torch.arange(bins + 1, device=x.device).to(x.dtype)
     return torch.where(count < (bins + 1) // 2, first + step * count, last - step * (bins - count))
@@ -207,42 +186,6 @@ class _Histogram(Rule):
         if values.numel() and draw.flag():
             given["density"] = True
         return given
-
-
-class HistcByCounting(Rule):
-    """Values are scaled to the number of bins, rounded down, and counted by ``scatter_add``.
-
-    Where no range is given, the smallest and the largest value stay on the device. Integers, which
-    PyTorch counts on devices only, are counted as float32, in which all are exact that come up.
-    """
-
-    name = "histc-by-counting"
-    replaces = ("aten::histc",)
-    summary = "Scale to bins, round down, and count with scatter_add"
-    spellings = ("torch.histc", "Tensor.histc")
-    references = _Histogram.references
-    replace = staticmethod(histc)
-
-    def refuses(self, call: Call) -> str:
-        """Decline to count without bins, and integers that float32 may not tell apart."""
-        bins = call.given("bins", 100)
-        if bins < 1:
-            return "there are no bins"
-        x, low, high = call.given("self"), call.given("min", 0), call.given("max", 0)
-        if x.is_floating_point():
-            return ""
-        if not (float(low).is_integer() and float(high).is_integer() and low < high):
-            return "it counts integers only in a range of integers that is given"
-        if max(abs(low), abs(high), (high - low) * bins, x.numel()) >= _LARGEST:
-            return "so many integers, or such large ones, are not exact in float32"
-        return ""
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """A range, or that of the values."""
-        given = draw.flag()
-        x = draw.tensor(dtypes=_WIDE, edges=given)
-        low, high = draw.choose(((-1, 2), (0, 0.75), (-0.3, 1.1))) if given else (0, 0)
-        return (x, draw.integer(1, 9), low, high), {}
 
 
 class HistogramOfCountByComparing(_Histogram):
