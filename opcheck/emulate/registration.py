@@ -28,13 +28,14 @@ _BELOW = torch._C._AutoDispatchBelowAutograd
 _OURS = frozenset({"aten::_to_copy"})
 """Composites that run otherwise here than in C++, which asks for pinned memory in this one."""
 
-_MOVED_IN_PLACE = frozenset({"cuda", "mps", "musa", "npu", "supa", "xpu"})
+_MOVED_IN_PLACE = frozenset({"cuda", "flagos", "mps", "musa", "npu", "supa", "xpu"})
 """Devices whose tensors a tensor of the host can become, so that ``Module.to`` keeps parameters.
 
 PyTorch has it so for its own (``TensorImpl::has_compatible_shallow_copy_type``), torch_npu
 registers the answer for every key (``csrc/aten/ops/HasCompatibleShallowCopyType.cpp``), and
 torch_musa's patch counts PrivateUse1 among them (``c10_core_TensorImpl.h.patch``), and torch_supa
-registers it as torch_npu does (``csrc/aten/ops/HasCompatibleShallowCopyType.cpp``). torch_mlu
+registers it as torch_npu does (``csrc/aten/ops/HasCompatibleShallowCopyType.cpp``), and Torch-FL in
+its ``csrc/aten/register.cc``. torch_mlu
 registers it from its release for torch 2.3 on, which its matrix says. Elsewhere ``Module.to`` makes
 new parameters, and an optimizer that was made before goes on with those of the host.
 """

@@ -28,7 +28,7 @@ from opcheck.source.building import torchvision_operators
 from opcheck.trace.torch_internals.dispatcher import composite_kind, overload_named
 
 PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "rbln": "torch_rbln",
-           "supa": "torch_supa"}  # fmt: skip
+           "supa": "torch_supa", "flagos": "torch_fl"}  # fmt: skip
 """Device type -> the package that brings it."""
 _GIVES_KERNELS = version_key("2.9")
 """The first torch that gives a kernel which another takes the place of."""

@@ -27,6 +27,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "attention by a mask of booleans": (
         node(FUSED, query=HEADS, key=HEADS, attn_bias=FLAGS), set(),
     ),
+    "attention in half precision": (
+        node(SDPA, query=HEADS, key=HEADS, value=HEADS), {"gcu-attention-nan"},
+    ),
+    "attention in bfloat16": (
+        node(SDPA, query=dense(1, 2, 64, 64, dtype="bfloat16"), key=HEADS, value=HEADS), set(),
+    ),
     "a copy of unsigned numbers": (
         node("aten::copy_", self=dense(4, dtype="uint32"), src=dense(4, dtype="int64")),
         {"maca-copy-uint32"},

@@ -60,6 +60,8 @@ UNDERSTOOD = (
     ("gfx1201", "amd-rx9070"),
     ("7900 XTX", "amd-rx7900xt"),
     ("k100-ai", "hygon-k100"),
+    ("Enflame S60", "enflame-s60"),
+    ("燧原", "enflame-s60"),
     ("MTT S4000", "moorethreads-s4000"),
     ("MTT S70", "moorethreads-s70"),
     ("摩尔线程 M1000", "moorethreads-m1000"),
@@ -118,7 +120,6 @@ REFUSED = (
     ("nvidia-h10", "did you mean nvidia-h100 or nvidia-a10 or nvidia-h20?"),
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
     ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090 or nvidia-rtx5090?"),
-    ("燧原", "the database has nothing of Enflame; opcheck targets lists what it has"),
     ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
 )
 PAIRED = (

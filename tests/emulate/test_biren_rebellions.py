@@ -1,4 +1,4 @@
-"""Biren's and Rebellions' devices: kernels of PyTorch's own, and float16 beside a host."""
+"""Devices of Biren, Enflame and Rebellions: kernels of PyTorch's own, and float16 beside a host."""
 
 import pytest
 import torch
@@ -47,7 +47,9 @@ def emulated(target: str, dtype: torch.dtype) -> Emulation:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=str)
-@pytest.mark.parametrize("target", ["biren-br2xx", "biren-br2xx@1.0.0.20600", "rebellions-atom"])
+@pytest.mark.parametrize(
+    "target", ["biren-br2xx", "biren-br2xx@1.0.0.20600", "enflame-s60", "rebellions-atom"]
+)
 def test_the_scan_predicts_what_the_device_is_asked_for(target: str, dtype: torch.dtype) -> None:
     agreement = emulated(target, dtype).agreement
     assert agreement is not None

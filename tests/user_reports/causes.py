@@ -13,7 +13,10 @@ class Cause(StrEnum):
     ANOTHER_WORD = "it says that the call does not run well, by another verdict or kind of reason"
     NOT_SURE = "an advisory tells of it, without being sure of it: *may* fail, where it failed"
     RELEASE = "users had a commit or a date; the code of the target's release says otherwise"
-    LIBRARY = "a closed library refuses it (muDNN, CANN, MIOpen, oneDNN), with limits nobody states"
+    LIBRARY = (
+        "a closed library refuses it (muDNN, CANN, MIOpen, oneDNN, Gaudi's), with limits nobody "
+        "states"
+    )
     DOCUMENT = "the vendor's code or lists say that it runs"
     SPEED = "slower or less precise than on another device, and no size or dtype tells when"
     TENSORS = "quantized, nested or sparse tensors, which no trace follows"
@@ -96,6 +99,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MUSA: padding dropped from float16",
         "MUSA: argsort of a mask",
         "CUDA: pixel_unshuffle of nothing",
+        "ATOM: attention of 16 tokens",
     ),
     Cause.NOT_SURE: (
         "ROCm: a weight in channels_last",
@@ -138,6 +142,10 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MUSA: a convolution of float16",
         "Arc: LSTM in bfloat16",
         "TensorRT: grid_sample of float32 amid float16",
+        "Gaudi: places that lie on the host",
+        "Gaudi: the largest of booleans",
+        "Gaudi: the largest of blocks, in half",
+        "Gaudi 3: int64 gathered",
     ),
     Cause.DOCUMENT: (
         "NPU: bfloat16 padded by its edges",
@@ -157,6 +165,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Arc: cat in half",
         "Arc: convolution in half",
         "Max: softmax of GPT-2 in bfloat16",
+        "C550: products of float32",
+        "C550: attention of a prompt",
     ),
     Cause.TENSORS: (
         "Max: an empty quantized tensor",
@@ -187,6 +197,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "CUDA: index_put under autocast, backwards",
         "Max: accumulating by a mask",
         "MI300X: attention by values with strides",
+        "ATOM: products under autocast",
     ),
 }
 

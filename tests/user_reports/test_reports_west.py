@@ -27,7 +27,7 @@ ROOMS = tuple(
         "fourth_kernels", "fourth_more", "fourth_rest",
         "fifth_apple", "fifth_west", "fifth_intel", "fifth_graph",
         "sixth_symptoms", "sixth_calls", "seventh_users", "seventh_videos",
-        "eighth_devices", "eighth_sciences", "eighth_trades",
+        "eighth_devices", "eighth_sciences", "eighth_trades", "newer_devices",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)

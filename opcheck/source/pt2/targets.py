@@ -161,7 +161,7 @@ _NAME = re.compile(r"[\w.]{1,200}", re.ASCII)
 _OF_PYTORCH = frozenset({"aten", "prims", "quantized", "quantized_decomposed"})
 DEVICE_TYPES = frozenset(
     {"cpu", "cuda", "xpu", "mps", "hpu", "xla", "meta", "mtia", "maia", "ipu", "vulkan", "hip",
-     "npu", "mlu", "musa", "rbln", "supa",
+     "flagos", "npu", "mlu", "musa", "rbln", "supa",
      "privateuseone"}
 )  # fmt: skip
 

@@ -194,7 +194,7 @@ NEEDS_CUDA = (
 )  # fmt: skip
 """What torch says where code asks for CUDA and there is none."""
 
-PLUGINS = ("mlu", "musa", "npu", "rbln", "supa")
+PLUGINS = ("flagos", "mlu", "musa", "npu", "rbln", "supa")
 """Device types that vendors' plugins name, none of which torch knows by itself."""
 
 _NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name in PLUGINS)

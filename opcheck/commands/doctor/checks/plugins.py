@@ -95,7 +95,7 @@ class PluginPairing(Check):
         yield self.finding(Severity.ERROR, subject, text, mends, cited)
 
 
-PLUGINS = ("torch-mlu", "torch-musa", "torch-npu", "torch-rbln", "torch-supa")
+PLUGINS = ("torch-fl", "torch-mlu", "torch-musa", "torch-npu", "torch-rbln", "torch-supa")
 """Packages that rename PrivateUse1, by their normalised names."""
 
 
