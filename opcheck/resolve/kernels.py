@@ -1,11 +1,11 @@
 """Whether the target's torch has an overload, and whether device or host have a kernel for it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import Earlier, Entry, SupportMatrix
+from opcheck.model.matrix import Earlier, Entry, Fallback, SupportMatrix
 from opcheck.model.trace import AsOlder, Composite, Constant, Node, OpName
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import resolution as codes
@@ -175,9 +175,17 @@ def of_two_places(node: Node) -> Step:
     return Step(text, _host_tensor(node))
 
 
+def under(fallback: Fallback, modes: Iterable[tuple[str, str]]) -> Fallback:
+    """The fallback of a program that asks for the host by these modes, where it has to ask."""
+    variable = fallback.enable.partition("=")[0]
+    if not variable or (variable, "on") not in modes:
+        return fallback
+    return replace(fallback, to_cpu=True, enable="")
+
+
 def of_host(node: Node, matrix: SupportMatrix) -> Step:
     """Answer whether the host runs a call that the target has nothing for."""
-    op, fallback = str(node.op), matrix.fallback
+    op, fallback = str(node.op), under(matrix.fallback, node.modes)
     vendor = matrix.target.vendor
     on_cpu = matrix.extensions.get(op, node.cpu_kernel)
     evidence = fallback.evidence

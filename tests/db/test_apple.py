@@ -14,6 +14,7 @@ from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.kernels import under
 from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
@@ -147,6 +148,17 @@ def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
     resolution = _resolution(database, "2.15.0", "aten::linalg_eig", self=_tensor(4, 4))
     assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "no-kernel")
     assert "PYTORCH_ENABLE_MPS_FALLBACK=1" in resolution.text
+
+
+def test_the_host_runs_what_is_missing_where_the_environment_asks(database: Database) -> None:
+    asked = (("PYTORCH_ENABLE_MPS_FALLBACK", "on"),)
+    found = matrix(database, "apple-mps@2.15.0")
+    call = Node(OpName.parse("aten::linalg_eig"), (("self", _tensor(4, 4)),), modes=asked)
+    resolution = Walk([call], found, "2.13.0").resolution(0)
+    assert (resolution.verdict, resolution.code) == (Verdict.FALLBACK, "host-fallback")
+    nowhere = Walk([replace(call, cpu_kernel=False)], found, "2.13.0").resolution(0)
+    assert (nowhere.verdict, nowhere.code) == (Verdict.UNSUPPORTED, "no-kernel-even-on-host")
+    assert under(found.fallback, (("XLA_EXPERIMENTAL=nms", "on"),)) == found.fallback
 
 
 _POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"

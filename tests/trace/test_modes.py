@@ -130,6 +130,15 @@ def test_a_switch_of_the_environment_is_a_mode_while_it_is_on(
     assert found == [expected, ()]
 
 
+@pytest.mark.parametrize("name", ["PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_ENABLE_XPU_FALLBACK"])
+@pytest.mark.parametrize(("text", "on"), [("1", True), ("2", True), ("0", False), ("true", False)])
+def test_the_host_is_asked_for_by_a_number(
+    name: str, text: str, on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, text)
+    assert modes_of() == (((name, "on"),) if on else ())
+
+
 def test_names_that_a_variable_lists_are_a_mode_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_EXPERIMENTAL", "nonzero:masked_select")
     assert modes_of() == (

@@ -29,6 +29,7 @@ QUERIES = (
     "pytorch MPS fft stft istft angle complex error Apple",
 )
 MPS = "apple-mps"
+ON_HOST = {"PYTORCH_ENABLE_MPS_FALLBACK": "1"}
 
 X = torch.linspace(-1, 1, 24).view(4, 6)
 SQUARE = torch.eye(4) * 2
@@ -159,6 +160,7 @@ REPORTS = (
         f"{MPS}@2.5.1", Met.ON_THE_HOST, Because.NO_KERNEL,
         lambda x: F.interpolate(x, size=(4, 4), mode="bilinear", antialias=True),
         (torch.ones(1, 3, 8, 8),), ("aten::_upsample_bilinear2d_aa",),
+        environment=ON_HOST,
     ),
     Report(
         "MPS: scatter_add of complex", "SUC-DriverOld/MSST-WebUI#81", 4,
@@ -171,7 +173,7 @@ REPORTS = (
         "MPS: sgn, backwards", "pytorch/pytorch#106594", 4,
         "the backward pass calls `sgn`, which falls back to the CPU",
         f"{MPS}@2.0.1", Met.ON_THE_HOST, Because.NO_KERNEL,
-        Learned(F.l1_loss, X), (X * 2,), ("aten::sgn",), training=True,
+        Learned(F.l1_loss, X), (X * 2,), ("aten::sgn",), training=True, environment=ON_HOST,
     ),
     Report(
         "MPS: sparse CSR", "scverse/scvi-tools#3981", 4,

@@ -1,6 +1,7 @@
 """Compares what a scan says with what users met, by rules that were there before the first scan."""
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -164,9 +166,10 @@ def answers_of(name: str) -> Mapping[str, tuple[Answer, ...]]:
     program = report.program
     module = program if isinstance(program, nn.Module) else Applied(program)
     targets = [report.target, *report.mended]
-    scanned = opcheck.scan(
-        module.train(report.training), report.inputs, targets=targets, train=report.training
-    )
+    with patch.dict(os.environ, report.environment):
+        scanned = opcheck.scan(
+            module.train(report.training), report.inputs, targets=targets, train=report.training
+        )
     gaps = (Answer(Verdict.UNKNOWN.value, "gap", ""),) if scanned.trace.gaps else ()
     return {
         name: worst_first(target.findings, report.ops) or gaps

@@ -85,5 +85,7 @@ class Report:
     source's error name it; what a scan says of others does not count."""
     training: bool = False
     """Whether it is met in the backward pass."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the thread says were set, or that its warning is printed with alone."""
     mended: Mapping[str, Met] = field(default_factory=dict)
     """Another target -> what the thread says of it there: a release that mends it."""

@@ -143,6 +143,7 @@ REPORTS = (
         f"{APPLE}@2.10.0", Met.ON_THE_HOST, Because.NO_KERNEL,
         Learned(_sampled, IMAGE), (torch.zeros(1, 4, 4, 2),),
         ("aten::grid_sampler_2d_backward",), training=True,
+        environment={"PYTORCH_ENABLE_MPS_FALLBACK": "1"},
     ),
     Report(
         "Max: softshrink of NaN", "intel/torch-xpu-ops#1139", 16,

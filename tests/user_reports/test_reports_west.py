@@ -28,6 +28,7 @@ ROOMS = tuple(
         "fifth_apple", "fifth_west", "fifth_intel", "fifth_graph",
         "sixth_symptoms", "sixth_calls", "seventh_users", "seventh_videos",
         "eighth_devices", "eighth_sciences", "eighth_trades", "newer_devices",
+        "ninth_libraries", "ninth_messages",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)

@@ -42,6 +42,9 @@ SWITCH = "XLA_DISABLE_FUNCTIONALIZATION"
 """A variable of the environment that kernels look at: on where it is ``true``, or not 0."""
 EXPERIMENTS = "XLA_EXPERIMENTAL"
 """One that lists names of kernels between colons: ``nonzero:masked_select``."""
+_ON_HOST = ("PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_ENABLE_XPU_FALLBACK")
+"""Those that have the host run what the device has no kernel for: on where they are a number and not
+0. A real process reads them once, as torch is loaded."""
 _NUMBER = re.compile(r"\s*[+-]?\d+")
 _KERNELS = {"cudnn": "cudnn", "efficient": "mem_efficient", "flash": "flash", "math": "math"}
 """Kernels of attention as conditions name them -> as torch does."""
@@ -66,17 +69,19 @@ def modes_of(func: Any = None, tensors: Sequence[Tensor] = ()) -> Modes:
 
 
 def of_environment() -> Modes:
-    """What the environment switches on, as torch_xla reads it: truth values, and listed names."""
+    """What the environment switches on, as torch and torch_xla read it: truth values and names."""
     switch, listed = os.environ.get(SWITCH), os.environ.get(EXPERIMENTS)
-    if not (switch or listed):
+    asked = [name for name in _ON_HOST if name in os.environ and _is_on(os.environ[name])]
+    if not (switch or listed or asked):
         return ()
     named = (f"{EXPERIMENTS}={name}" for name in (listed or "").split(":") if name)
-    return tuple((name, "on") for name in (*([SWITCH] if _is_on(switch or "") else ()), *named))
+    switched = [SWITCH] if switch == "true" or _is_on(switch or "") else []
+    return tuple((name, "on") for name in (*switched, *named, *asked))
 
 
 def _is_on(text: str) -> bool:
     number = _NUMBER.match(text)
-    return text == "true" or bool(number and int(number[0]))
+    return bool(number and int(number[0]))
 
 
 def _of_attention() -> Modes:
