@@ -1,7 +1,7 @@
 """What a toolchain is: for whom it builds, from which files, and what it can say of a kernel."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
@@ -15,8 +15,13 @@ from opcheck.rewrite.custom.definitions import UntranslatableError
 from opcheck.rewrite.custom.expressions import stated, statements
 from opcheck.rewrite.custom.families import written
 from opcheck.rewrite.custom.families.interface import Family, family, interface
+from opcheck.rewrite.custom.families.loops import Loops
+from opcheck.rewrite.custom.nests import Names
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.rewrite.custom.translate import Dialect, VectorDialect
+from opcheck.rewrite.custom.translate import Dialect, Program, VectorDialect
+
+Nest = Callable[[str, Names], tuple[str, ...]]
+"""Writes a nest of loops in a language, by its text and what that may read."""
 
 
 class Body(Struct, frozen=True):
@@ -133,10 +138,13 @@ def no_expression(signature: Signature) -> str:
     )
 
 
-def by_number(signature: Signature, language: Dialect, title: str) -> Body:
+def by_number(signature: Signature, language: Dialect, nest: Nest, title: str) -> Body:
     """A body in a language that computes one number at a time."""
     try:
-        if found := family(signature.op):
+        if isinstance(found := family(signature.op), Loops):
+            lines = nest(found.text, written.names(found, interface(found, signature)))
+            return Body(stated=found.stated(), family=found, parts={"loops": lines})
+        if found:
             parts = written.by_number(found, language)
             return Body(stated=found.stated(), family=found, parts=parts)
         if not signature.pointwise or not statements(signature.op):
@@ -147,17 +155,24 @@ def by_number(signature: Signature, language: Dialect, title: str) -> Body:
     return Body(lines, stated(language.spelled(statements(signature.op))))
 
 
-def by_vector(signature: Signature, language: VectorDialect, title: str, number: str) -> Body:
+def by_vector(
+    signature: Signature, language: VectorDialect, nest: Nest, title: str, number: str
+) -> Body:
     """A body in a language that computes whole vectors.
 
     Args:
         signature: of the overload.
         language: in which it is written.
+        nest: the same of single numbers.
         title: of the toolchain.
         number: where an argument {0} that is a number is in the kernel.
     """
     try:
-        if found := family(signature.op):
+        if isinstance(found := family(signature.op), Loops):
+            lines = nest(found.text, written.names(found, interface(found, signature)))
+            loops = {"loops": Program(lines, {}, 0)}
+            return Body(stated=found.stated(), family=found, parts=loops)
+        if found:
             parts = written.by_vector(found, interface(found, signature), language, number)
             most = max((program.buffers for program in parts.values()), default=0)
             return Body(stated=found.stated(), buffers=most, family=found, parts=parts)

@@ -16,6 +16,7 @@ from opcheck.rewrite.custom.base import Body, Toolchain
 from opcheck.rewrite.custom.expressions import TABLE, called, functions, lines_of
 from opcheck.rewrite.custom.families.folds import Fold
 from opcheck.rewrite.custom.families.interface import interface, layout, operands
+from opcheck.rewrite.custom.families.loops import Loops
 from opcheck.rewrite.custom.signature import Cases, Signature, cases, complex_numbers, signature
 from opcheck.rewrite.custom.template_names import ascend_names, compute_calls, cpp_names, form_names
 from opcheck.rewrite.variants import functional
@@ -188,6 +189,8 @@ def _function(chain: Toolchain, *, pointwise: bool) -> str:
 
 def _whole(s: Signature, body: Body) -> bool:
     """Whether the kernel can be compiled for integers: C's functions are not defined for them."""
+    if isinstance(body.family, Loops):
+        return body.family.integers
     if body.family:
         text, used = body.family.text, called(lines_of(body.family.text))
     elif s.pointwise and body.written:

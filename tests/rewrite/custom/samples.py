@@ -1,5 +1,6 @@
 """Calls for every operator of a family: sizes, layouts, dtypes and edges, for all toolchains."""
 
+import importlib
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -8,9 +9,15 @@ import torch
 from torch import Tensor
 
 from opcheck.rewrite.custom.families import folds, gathers, products
-from opcheck.rewrite.custom.families.interface import Family
+from opcheck.rewrite.custom.families.interface import LOOPS, Family
+from opcheck.source.building import torchvision_operators
+from tests.rewrite.custom.loop_samples import LIBRARY, deformed, loop_calls
 
-FAMILIES: dict[str, Family] = {**folds.TABLE, **gathers.TABLE, **products.TABLE}
+torchvision_operators.prepare()
+torchvision_operators.compute()
+LIBRARY.impl("deform_conv2d", deformed, "CPU")
+importlib.import_module("torchvision")  # which has the rules for their shapes
+FAMILIES: dict[str, Family] = {**folds.TABLE, **gathers.TABLE, **products.TABLE, **LOOPS}
 Call = dict[str, Any]
 _DRAWN = torch.Generator()
 
@@ -28,6 +35,8 @@ def calls(op: str) -> list[Call]:
         return list(_folds(op))
     if op in gathers.TABLE:
         return list(_gathers(op))
+    if op in LOOPS:
+        return list(loop_calls(op, drawn))
     return list(_products(op))
 
 

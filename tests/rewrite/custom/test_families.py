@@ -33,7 +33,8 @@ DTYPES = {torch.float32: 0, torch.float64: 1, torch.int64: 2}
 
 
 OF_EACH_KIND = ("aten::var_mean.correction", "aten::cummax", "aten::_log_softmax",
-                "aten::embedding", "aten::index_add", "aten::_addmm_activation")  # fmt: skip
+                "aten::embedding", "aten::index_add", "aten::_addmm_activation",
+                "aten::max_pool2d_with_indices", "aten::sort")  # fmt: skip
 
 
 def smaller(text: str) -> str:

@@ -36,7 +36,8 @@ class Call(NamedTuple):
 
 def vector_start(op: str, run: Run, whole_results: bool) -> Start:
     """Starts a kernel that a host compiler has read, with tensors as a binding lays them out."""
-    laid_out = {"rows": _of_rows, "index": _of_index, "matrices": _of_matrices}
+    laid_out = {"rows": _of_rows, "index": _of_index, "matrices": _of_matrices,
+                "places": _of_places}  # fmt: skip
 
     def start(*laid: Any) -> None:
         call = Call(FAMILIES[op], run, whole_results, *laid)
@@ -87,3 +88,12 @@ def _of_matrices(call: Call) -> None:
     made = torch.empty(batch, rows, laid[1].shape[2])
     call.run([*laid, made], (batch, rows, inner, made.shape[2]), call.values)
     call.results[0].copy_(made[:, :, :columns])
+
+
+def _of_places(call: Call) -> None:
+    made = [torch.empty(x.shape) for x in call.results]
+    if call.whole_results:
+        made = [torch.empty(-(-x.numel() // TILE) * TILE) for x in call.results]
+    call.run([*call.given, *made], call.sizes, call.values)
+    for result, one in zip(call.results, made, strict=True):
+        result.copy_(one.reshape(-1)[: result.numel()].reshape(result.shape))

@@ -61,6 +61,11 @@ class Scatter(Struct, frozen=True):
         return "scatter"
 
     @property
+    def alone(self) -> bool:
+        """Whether each core writes whole lines of the result."""
+        return not self.single
+
+    @property
     def text(self) -> str:
         """Its expression, to be searched."""
         return f"result0 = {self.put}"

@@ -5,13 +5,27 @@ from functools import cache
 
 from msgspec import Struct
 
-from opcheck.rewrite.custom.families import folds, gathers, products
+from opcheck.rewrite.custom.families import (
+    convolutions,
+    folds,
+    gathers,
+    orders,
+    pools,
+    products,
+    resampling,
+    sampling,
+)
 from opcheck.rewrite.custom.families.folds import Fold
 from opcheck.rewrite.custom.families.gathers import Gather, Scatter
+from opcheck.rewrite.custom.families.loops import Loops
 from opcheck.rewrite.custom.families.products import Product
 from opcheck.rewrite.custom.signature import Signature
 
-Family = Fold | Gather | Scatter | Product
+Family = Fold | Gather | Scatter | Product | Loops
+LOOPS: Mapping[str, Loops] = {
+    **convolutions.TABLE, **orders.TABLE, **pools.TABLE, **resampling.TABLE, **sampling.TABLE,
+}  # fmt: skip
+"""Functional overload -> the loops that compute it."""
 
 
 class Operand(Struct, frozen=True):
@@ -34,12 +48,21 @@ class Interface(Struct, frozen=True):
 @cache
 def family(op: str) -> Family | None:
     """The family of an overload that gives a new result; None where it is in none."""
-    tables: tuple[Mapping[str, Family], ...] = (folds.TABLE, gathers.TABLE, products.TABLE)
+    tables: tuple[Mapping[str, Family], ...] = (
+        folds.TABLE,
+        gathers.TABLE,
+        products.TABLE,
+        LOOPS,
+    )
     name = _PARTS.get(op, op)
     return next((table[name] for table in tables if name in table), None)
 
 
-_PARTS = {"aten::_logcumsumexp": "aten::logcumsumexp"}
+_PARTS = {
+    "aten::_logcumsumexp": "aten::logcumsumexp",
+    "aten::_adaptive_avg_pool2d": "aten::adaptive_avg_pool2d",
+    "aten::_adaptive_avg_pool3d": "aten::adaptive_avg_pool3d",
+}
 """What a composite runs as, with its own arguments -> the composite."""
 
 
@@ -59,6 +82,11 @@ def interface(found: Family, signature: Signature) -> Interface:
         case Product(bias=bias, values=values):
             tensors = (Operand("left"), Operand("right"), *([Operand("bias")] if bias else []))
             return Interface(tensors, _MATRICES, values, one)
+        case Loops(wholes=wholes, sizes=sizes, values=values):
+            tensors = tuple(Operand(name, name in wholes) for name in found.tensors)
+            whole = found.whole_results
+            results = tuple(Operand(f"result{i}", i in whole) for i in range(signature.results))
+            return Interface(tensors, ("places", *sizes), tuple(values), results)
 
 
 _INDEXED = ("outer", "length", "inner", "count")
@@ -74,6 +102,8 @@ def layout(found: Family | None) -> str:
             return "index"
         case Product():
             return "matrices"
+        case Loops():
+            return "places"
         case None:
             return ""
 

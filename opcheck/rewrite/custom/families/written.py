@@ -8,7 +8,9 @@ from opcheck.rewrite.custom.expressions import Statement, lines_of
 from opcheck.rewrite.custom.families.folds import Fold
 from opcheck.rewrite.custom.families.gathers import Gather, Scatter
 from opcheck.rewrite.custom.families.interface import Family, Interface
+from opcheck.rewrite.custom.families.loops import Loops
 from opcheck.rewrite.custom.families.products import Product
+from opcheck.rewrite.custom.nests import Names
 from opcheck.rewrite.custom.translate import Dialect, Program, VectorDialect
 
 
@@ -25,7 +27,7 @@ def by_number(found: Family, language: Dialect) -> Mapping[str, tuple[str, ...]]
             texts = {"put": found.text}
         case Product(epilogue=epilogue):
             texts = {"finish": epilogue}
-        case Gather():
+        case Gather() | Loops():
             texts = {}
     any_type = language.assignment_of_any or language.assignment
     language = replace(language, assignment=any_type)
@@ -63,8 +65,19 @@ def by_vector(
         case Product(epilogue=epilogue):
             sums = {**given, "sum": "state_sum"}
             return {"finish": language.program(lines_of(epilogue), sums, numbers, results)}
-        case Gather():
+        case Gather() | Loops():
             return {}
+
+
+def names(found: Loops, k: Interface) -> Names:
+    """What the text of a nest may read in the kernel."""
+    return Names(
+        sizes=k.sizes,
+        values=k.values,
+        tensors=tuple(a.name for a in k.tensors),
+        wholes=found.wholes,
+        results=tuple(a.name for a in k.results),
+    )
 
 
 def _step(fold: Fold) -> Iterator[Statement]:

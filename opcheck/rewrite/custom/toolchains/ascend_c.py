@@ -9,6 +9,9 @@ from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.custom.base import Body, Toolchain, by_vector
 from opcheck.rewrite.custom.families.gathers import Scatter
 from opcheck.rewrite.custom.families.interface import family
+from opcheck.rewrite.custom.families.loops import Loops
+from opcheck.rewrite.custom.nests import Language
+from opcheck.rewrite.custom.nests_c import OWN, InC
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import VectorDialect
 
@@ -68,6 +71,8 @@ _OF_CHIP = {"910a": BASIC, "310b": CHOOSING}
 """Chips that have no mathematical interface: Atlas training products, Atlas 200I and 500 A2."""
 
 
+NEST = InC(Language(OWN, "{0}_.GetValue({1})"), write="{0}_at.SetValue(n, T({2}));")
+"""Of single numbers, which a core reads and writes one after the other."""
 _ONE_BY_ONE = (
     "numbers that are scattered one by one share lines of the cache, which cores do not keep the "
     "same for each other"
@@ -123,6 +128,8 @@ class AscendC(Toolchain):
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression into vector instructions, where there is one."""
         found = family(signature.op)
-        if isinstance(found, Scatter) and found.single:
+        if isinstance(found, Scatter | Loops) and not found.alone:
             return Body(left=_ONE_BY_ONE)
-        return by_vector(signature, _OF_CHIP.get(chip, LANGUAGE), self.title, "{0}_")
+        return by_vector(
+            signature, _OF_CHIP.get(chip, LANGUAGE), NEST.lines, self.title, "{0}_"
+        )

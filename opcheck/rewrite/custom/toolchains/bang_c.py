@@ -5,6 +5,10 @@ from typing import ClassVar
 
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.custom.base import Body, Toolchain, by_vector
+from opcheck.rewrite.custom.families.interface import family
+from opcheck.rewrite.custom.families.loops import Loops
+from opcheck.rewrite.custom.nests import Language
+from opcheck.rewrite.custom.nests_c import OWN, InC
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import VectorDialect
 
@@ -44,6 +48,10 @@ LANGUAGE = VectorDialect(
 )
 """Instructions on vectors in NRAM, of chips from BANG architecture 3 on; ``choose`` is in the
 template, of the bitwise ones."""
+ALONE = InC(Language(OWN, "{0}[{1}]"), write="{0}_at[n] = T({2});")
+"""Of single numbers, which gather in NRAM before they are copied out."""
+ANYWHERE = InC(Language(OWN, "{0}[{1}]"), write="{0}_at[{1}] = T({2});")
+"""The same where numbers of the result are written anywhere, right into memory."""
 
 
 class BangC(Toolchain):
@@ -89,4 +97,6 @@ class BangC(Toolchain):
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression into vector instructions, where there is one."""
-        return by_vector(signature, LANGUAGE, self.title, "given.{0}")
+        found = family(signature.op)
+        nest = ANYWHERE if isinstance(found, Loops) and not found.alone else ALONE
+        return by_vector(signature, LANGUAGE, nest.lines, self.title, "given.{0}")

@@ -6,6 +6,8 @@ from typing import ClassVar
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.custom.base import Body, Toolchain, by_number, pytorch
 from opcheck.rewrite.custom.expressions import FUNCTIONS
+from opcheck.rewrite.custom.nests import Language
+from opcheck.rewrite.custom.nests_c import PLAIN, InC
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import Dialect
 
@@ -21,6 +23,7 @@ LANGUAGE = Dialect(
     condition="T({0})",
 )
 """C++ with ``T`` for the type of a number."""
+NEST = InC(Language(PLAIN, "{0}[{1}]"))
 
 
 class _GpuToolchain(Toolchain):
@@ -30,7 +33,7 @@ class _GpuToolchain(Toolchain):
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        return by_number(signature, self.language, self.title)
+        return by_number(signature, self.language, NEST.lines, self.title)
 
 
 class Cuda(_GpuToolchain):

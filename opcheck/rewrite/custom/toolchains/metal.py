@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from opcheck.rewrite.custom.base import Body, Toolchain, by_number, pytorch
 from opcheck.rewrite.custom.expressions import FUNCTIONS
+from opcheck.rewrite.custom.nests import Language
+from opcheck.rewrite.custom.nests_c import InC, words
 from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import Dialect
 
@@ -25,6 +27,14 @@ LANGUAGE = Dialect(
     condition="T({0})",
 )
 """Metal's shading language; what it lacks is said in what it has, but for ``lgamma``."""
+_NUMBERS = {"abs": "fabs", "floor": "floor", "rint": "rint", "exp": "precise::exp", "sqrt": "sqrt"}
+NEST = InC(
+    Language(
+        words({name: f"{word}({{0}})" for name, word in _NUMBERS.items()}, "long", "T({0}f)"),
+        "{0}_at[{1}]",
+    ),
+    whole="long",
+)
 
 
 class Metal(Toolchain):
@@ -55,4 +65,4 @@ class Metal(Toolchain):
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        return by_number(signature, LANGUAGE, self.title)
+        return by_number(signature, LANGUAGE, NEST.lines, self.title)

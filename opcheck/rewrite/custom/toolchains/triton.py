@@ -1,11 +1,13 @@
 """Triton, where the vendor has one."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from msgspec.structs import replace
 
 from opcheck.model.verdict import Evidence, Method
+from opcheck.rewrite.custom import nests_triton
 from opcheck.rewrite.custom.base import Body, Toolchain, by_number, pytorch
 from opcheck.rewrite.custom.expressions import FUNCTIONS
 from opcheck.rewrite.custom.families.folds import NOWHERE
@@ -56,7 +58,8 @@ class Triton(Toolchain):
 
     def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        return by_number(signature, self.language, self.title)
+        nest = partial(nests_triton.lines, whole=self.whole)
+        return by_number(signature, self.language, nest, self.title)
 
 
 class TritonAscend(Triton):
