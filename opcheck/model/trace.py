@@ -315,6 +315,20 @@ class CompiledRegion(Struct, frozen=True, order=True):
     how: Compilation
 
 
+class UnknownClass(Struct, frozen=True, order=True):
+    """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
+
+    It knows tensors, plain values, and the containers that are registered as such.
+    """
+
+    name: str
+    """``transformers.cache_utils.DynamicCache``."""
+    returned: bool
+    """Whether the model gives it; else it is an input."""
+    where: str = ""
+    """file:line of the model's forward; "" where it has none."""
+
+
 class Kernel(Struct, frozen=True):
     """How often a device with one target's registrations is asked to run one overload."""
 
@@ -374,6 +388,8 @@ class Trace(Struct, frozen=True):
     """Kernels of the model's own, sorted: no operator of PyTorch stands for them."""
     older: AsOlder | None = None
     """The torch that the model's code found; None: the one that recorded the trace."""
+    unknown_classes: tuple[UnknownClass, ...] = ()
+    """Classes that keep ``torch.export`` from the model, sorted; of models that are exported."""
 
     @property
     def calls(self) -> int:

@@ -23,7 +23,7 @@ from opcheck.model.report import (
 from opcheck.model.request import OPTIMIZER, WRAPPER
 from opcheck.model.trace import Kernel, Node, OpName, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
-from opcheck.resolve import compiled, launches
+from opcheck.resolve import captured, compiled, launches
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.explain import steps
@@ -120,7 +120,11 @@ def summary(trace: Trace, walk: Walk) -> Summary:
 
 def _apart(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
     """Findings on what reaches the device past the dispatcher: no operator stands for it."""
-    return (*compiled.findings(trace, matrix), *launches.findings(trace, matrix))
+    return (
+        *captured.findings(trace, matrix),
+        *compiled.findings(trace, matrix),
+        *launches.findings(trace, matrix),
+    )
 
 
 def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from msgspec import Struct
+from msgspec.structs import replace
 from torch import nn
 
 from opcheck.lang.sentence import Sentence
@@ -22,6 +23,7 @@ from opcheck.trace.device.tensors import DeviceTensor, require_backward
 from opcheck.trace.outputs.plan import Plan
 from opcheck.trace.results import Journal, finished
 from opcheck.trace.running.attempt import RunModel, attempt, forward
+from opcheck.trace.running.exported import EXPORTED_TYPES, NotingClasses, as_exported
 from opcheck.trace.running.library_flags import libraries_know_device
 from opcheck.trace.running.lightning import NOTE
 from opcheck.trace.running.model_state import Later, forget, here, swapped
@@ -108,6 +110,7 @@ def trace_model(
     with ExitStack() as stack:
         stack.enter_context(aliased(device_type))
         stack.enter_context(libraries_know_device(device_type))
+        stack.enter_context(as_exported(device_type))
         seen = device_type if device_type in ALIASED_TYPES else device.type
         stack.enter_context(autocasting(autocast or {}, seen))
         shared = device_kernels
@@ -115,6 +118,9 @@ def trace_model(
             device_kernels = Kernels()
             stack.enter_context(device_kernels.kept())
         attempts = _Attempts(module, args, kwargs, training, device_kernels, stack)
+        classes = NotingClasses(model)
+        if device_type in EXPORTED_TYPES and training is None:
+            attempts.play = classes
         stack.enter_context(swapped(module, device))
         progress("recording the operators")
 
@@ -168,7 +174,8 @@ def trace_model(
                 )
     alike = gradients() if takes_gradients else None
     if alike is None:
-        return finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
+        found = finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
+        return replace(found, unknown_classes=classes.found)
     forget()
     return trace_model(
         model, args, kwargs, device_type=device_type, exact=exact, casts=casts, autocast=autocast,
@@ -191,12 +198,12 @@ class _Attempts:
     ) -> None:
         """Enter on ``stack`` what holds for all of them."""
         self._module, self._args, self._kwargs = module, args, kwargs
-        self._play: RunModel = forward
+        self.play: RunModel = forward
         self._heard: Heard | None = None
         stack.enter_context(reproducible(module))
         self._device_kernels = kernels
         if training is not None:
-            self._play = training.play(module, (args, dict(kwargs)))
+            self.play = training.play(module, (args, dict(kwargs)))
             self._heard = stack.enter_context(registered(training.registrations))
             stack.enter_context(taken_as_plain(DeviceTensor))
 
@@ -211,7 +218,7 @@ class _Attempts:
                 self._heard.engine = engine
             return engine
 
-        return attempt(self._module, self._args, self._kwargs, made, self._play, inputs_given)
+        return attempt(self._module, self._args, self._kwargs, made, self.play, inputs_given)
 
 
 def _own_step(

@@ -20,6 +20,7 @@ from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.device.alias import ALIASED_TYPES, aliased, device_for
 from opcheck.trace.run import as_module, dtypes, reproducible
 from opcheck.trace.running.eager import asks_for_other
+from opcheck.trace.running.exported import as_exported
 from opcheck.trace.running.library_flags import libraries_know_device
 from opcheck.trace.running.model_state import forget, fresh_copy, on_device, swapped
 from opcheck.trace.sizes.events import Called, Decision, Event, watched
@@ -291,6 +292,7 @@ def runner(
     with ExitStack() as stack:
         stack.enter_context(aliased(device_type))
         stack.enter_context(libraries_know_device(device_type))
+        stack.enter_context(as_exported(device_type))
         seen = device_type if device_type in ALIASED_TYPES else device.type
         stack.enter_context(autocasting(autocast, seen))
         stack.enter_context(reproducible(module))

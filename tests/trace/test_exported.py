@@ -1,0 +1,133 @@
+"""Runs for targets that models are exported for: what code finds there, and what keeps it out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch._functorch._aot_autograd.utils import KNOWN_TYPES
+from torch._subclasses.fake_tensor import DataDependentOutputException
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from opcheck.db.store import Database
+from opcheck.model.target import TargetKind, TargetSpec
+from opcheck.model.trace import UnknownClass
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.findings import resolve
+from opcheck.trace import trace_model
+from opcheck.trace.running.exported import EXPORTED_TYPES, KNOWN, as_exported
+from tests.trace.look import calls
+
+GIVEN = torch.linspace(-1, 1, 6)
+
+
+@pytest.fixture(scope="module")
+def database() -> Database:
+    return Database.open()
+
+
+class Box:
+    """No container that PyTorch knows."""
+
+    def __init__(self, content: Tensor) -> None:
+        self.content = content
+
+
+class Calling(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.register_buffer("flag", torch.tensor(True))
+
+    def forward(self, *given: Any) -> Any:
+        return self.function(self, *given)
+
+
+def test_code_finds_itself_exported_in_the_block_alone() -> None:
+    with as_exported("npu"):
+        assert not torch.compiler.is_exporting()
+    with as_exported("ort"):
+        assert torch.compiler.is_exporting()
+        assert torch.compiler.is_compiling()
+    assert not torch.compiler.is_compiling()
+
+
+def test_a_trace_takes_the_way_of_an_export() -> None:
+    def model(x: Tensor) -> Tensor:
+        if not torch.compiler.is_exporting() and bool((x > 0).all()):
+            return x
+        return x.relu() + torch.arange(6)
+
+    found = {
+        device_type: calls(trace_model(model, (GIVEN,), {}, device_type=device_type))
+        for device_type in ("ort", "npu")
+    }
+    assert found["ort"] == ["aten::relu", "aten::arange", "aten::add.Tensor"]
+    assert found["npu"][:3] == ["aten::gt.Scalar", "aten::all", "aten::is_nonzero"]
+
+
+def test_classes_that_no_export_takes_or_gives_are_noted() -> None:
+    model = Calling(lambda _, x, box: {"sum": [x + box.content, Box(x)], "size": x.shape})
+    trace = trace_model(model, (GIVEN, Box(GIVEN)), {}, device_type="ort")
+    line = Calling.forward.__code__.co_firstlineno
+    where = f"tests/trace/test_exported.py:{line}"
+    assert trace.unknown_classes == (
+        UnknownClass("Box", False, where), UnknownClass("Box", True, where),
+    )  # fmt: skip
+    elsewhere = trace_model(model, (GIVEN, Box(GIVEN)), {}, device_type="npu")
+    assert elsewhere.unknown_classes == ()
+
+
+def test_every_class_that_is_known_torch_knows() -> None:
+    assert set(KNOWN) <= set(KNOWN_TYPES)
+
+
+def test_device_types_are_those_of_the_vendors(database: Database) -> None:
+    targets = [database.resolve(TargetSpec(t.name)) for t in database.of_kind(TargetKind.EXPORT)]
+    assert {target.device_type for target in targets} == EXPORTED_TYPES
+
+
+CASES: tuple[tuple[str, Callable[..., Any], type[Exception] | None], ...] = (
+    ("class returned", lambda _, x: (x + 1, Box(x)), RuntimeError),
+    ("set returned", lambda _, x: {x + 1}, RuntimeError),
+    ("containers", lambda _, x: {"a": (x + 1, [None, 1.5, "b"]), "size": x.shape}, None),
+    ("branch", lambda _, x: x + 1 if x.sum() > 0 else x, GuardOnDataDependentSymNode),
+    ("buffer", lambda m, x: x + 1 if m.flag else x, GuardOnDataDependentSymNode),
+    ("range", lambda _, x: x + 1 if (torch.arange(3) > 1).any() else x,
+     GuardOnDataDependentSymNode),
+    ("number", lambda _, x: x + 1 if torch.tensor(3) > 2 else x, None),
+    ("equal", lambda _, x: x + 1 if torch.equal(x, x + 1) else x, DataDependentOutputException),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "function", "raised"), CASES, ids=[c[0] for c in CASES])
+def test_torch_export_raises_where_a_scan_says_so(
+    name: str, function: Callable[..., Any], raised: type[Exception] | None, database: Database
+) -> None:
+    model = Calling(function)
+    trace = trace_model(model, (GIVEN,), {}, device_type="ort")
+    report = resolve(trace, database.matrix(database.resolve(TargetSpec("onnxruntime-cpu"))))
+    refused = [f for f in report.findings if f.verdict is Verdict.UNSUPPORTED]
+    if raised is None:
+        assert not refused
+        torch.export.export(model, (GIVEN,), strict=False)
+    else:
+        assert [f.reason.code for f in refused] in (["not-captured"], ["class-not-known"])
+        with pytest.raises(raised):
+            torch.export.export(model, (GIVEN,), strict=False)
+
+
+def test_a_class_is_a_finding_at_the_code_of_the_model(database: Database) -> None:
+    model = Calling(lambda _, x, box: x + box.content)
+    trace = trace_model(model, (GIVEN, Box(GIVEN)), {}, device_type="ort")
+    report = resolve(trace, database.matrix(database.resolve(TargetSpec("onnxruntime-cpu"))))
+    finding = report.findings[0]
+    (place,) = finding.uses
+    assert (finding.op, finding.reason.code, place.file) == (
+        "torch::export", "class-not-known", "tests/trace/test_exported.py",
+    )  # fmt: skip
+    assert str(finding.reason.text).startswith("the model takes a Box, which torch.export raises")
+    assert [e.path for e in finding.evidence] == ["torch/_export/non_strict_utils.py"]
+    assert report.summary.runs is False
