@@ -26,7 +26,7 @@ def compilers_of(target: Target, said: Mapping[str, Any]) -> Mapping[str, Compil
         for name in said["everywhere"]["names"]
     }
     for name, owner in said["owned"].items():
-        if target.vendor not in owner["vendors"]:
+        if target.owner not in owner["vendors"]:
             evidence = cited.all(owner["at"], Method.REGISTERED)
             error = f"Invalid backend: {name!r}"
             known[name] = Compiler(CompilerDoes.RAISES, evidence, error)
@@ -41,7 +41,7 @@ def compilers_of(target: Target, said: Mapping[str, Any]) -> Mapping[str, Compil
 
 
 def _concerns(said: Mapping[str, Any], target: Target) -> bool:
-    return target.vendor in said.get("vendors", (target.vendor,)) and holds(said, target)
+    return target.owner in said.get("vendors", (target.owner,)) and holds(said, target)
 
 
 def _conditions(
@@ -63,7 +63,7 @@ def _conditions(
 
 def _is_of(backend: Mapping[str, Any], target: Target) -> bool:
     return (
-        backend["vendor"] == target.vendor
+        backend["vendor"] == target.owner
         and target.sdk in backend["releases"]
         and target.chip in backend.get("chips", (target.chip,))
         and major_minor(target.torch) in backend.get("torch", (major_minor(target.torch),))

@@ -187,6 +187,7 @@ def _fallback(vendor: Document, method: Method) -> Fallback:
         disable=said.get("disable", ""),
         enable=said.get("enable", ""),
         elsewhere=from_data(said.get("elsewhere", "")),
+        raises=said.get("raises", False),
     )
 
 

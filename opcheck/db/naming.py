@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from opcheck.db.by_hand.target_names import VendorNames, other_vendors, vendor_n
 from opcheck.db.vendor import Vendor
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.target import target_name
+from opcheck.model.target import mode_of, target_name
 
 MOST = 5
 """How many targets a question offers."""
@@ -32,19 +32,46 @@ class Names:
     vendors: Mapping[str, Vendor]
     root: Path
     cache: Path | None
+    modes: Mapping[str, Vendor] = field(default_factory=dict)
+    """Folders of the graph modes, whose chips are those of vendors."""
 
     def chip(self, text: str) -> Named:
-        """The chip that a name means.
+        """The chip that a name means; its vendor is a graph mode's folder where it names one.
 
         Raises:
             UsageError: none that is known, or several.
         """
+        text, colon, mode = text.partition(":")
+        if colon:
+            return self._in_mode(self.chip(text), mode)
         if refused := self._refused(text):
             raise refused
         found = self.meant(text)
         if len(found) == 1:
             return found[0]
         raise self._several(text, found) if found else self._unknown(text)
+
+    def _in_mode(self, named: Named, mode: str) -> Named:
+        """A vendor's chip in a graph mode of it."""
+        vendor, chip = named
+        folder = f"{vendor}-{mode.casefold()}"
+        if folder in self.modes and chip in self.modes[folder].chips:
+            return folder, chip
+        known = [
+            target_name(name, other)
+            for name, one in self.modes.items()
+            for other in one.chips
+            if (mode_of(name)[0], other) == named
+        ]
+        every = dict.fromkeys(target_name(name, "") for name in self.modes)
+        raise UsageError(
+            Sentence(
+                "{target} has no graph mode {name}", target=target_name(*named), name=repr(mode)
+            ),
+            Sentence("known: {text}", text=", ".join(known))
+            if known
+            else Sentence("it has none; graph modes are: {list}", list=", ".join(every)),
+        )
 
     def meant(self, text: str) -> Sequence[Named]:
         """Every chip that a name may mean, the most used first; () where nothing is known."""
@@ -75,8 +102,8 @@ class Names:
         ]
 
     def called(self, vendor: str) -> VendorNames:
-        """What users call a vendor, its chips and its releases."""
-        return self._called[vendor]
+        """What users call a vendor, its chips and its releases, in a graph mode too."""
+        return self._called[mode_of(vendor)[0]]
 
     @cached_property
     def _called(self) -> Mapping[str, VendorNames]:

@@ -8,7 +8,7 @@ from opcheck.db.releases import Meaning
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
-from opcheck.model.target import Target, TargetKind, TargetSpec, target_name
+from opcheck.model.target import Target, TargetKind, TargetSpec, mode_of, target_name
 
 EVERY = "all"
 """Names every target at its newest release, where a target's name is expected."""
@@ -18,7 +18,8 @@ GROUPS: Mapping[str, tuple[TargetKind, ...]] = {
     "export": (TargetKind.EXPORT,),
     EVERY: tuple(TargetKind),
 }
-"""Names that stand for all targets of these kinds; what models are exported for comes last."""
+"""Names that stand for all targets of these kinds: graph modes after what has none, and what
+models are exported for last."""
 
 
 def select(database: Database, specs: Sequence[TargetSpec]) -> tuple[Target, ...]:
@@ -48,9 +49,15 @@ def meaning(database: Database, spec: TargetSpec) -> Meaning | None:
 
 def _is_group(database: Database, spec: TargetSpec) -> bool:
     """Whether a name stands for all of a vendor's targets, or for all there are."""
-    return spec.name in GROUPS or (
-        spec.name in database.vendors and spec.name not in database.names()
-    )
+    return spec.name in GROUPS or _folder(database, spec.name) is not None
+
+
+def _folder(database: Database, name: str) -> str | None:
+    """The vendor all of whose chips a name stands for: ``ascend``, ``ascend:torchair``."""
+    owner, colon, mode = name.partition(":")
+    folder = f"{owner}-{mode.casefold()}" if colon else name
+    known = folder in database.vendors and name not in database.names()
+    return folder if known and bool(colon) <= (mode_of(folder)[1] is not None) else None
 
 
 def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
@@ -64,15 +71,19 @@ def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
                 ),
                 Sentence("each vendor names its own: give VENDOR@SDK instead"),
             )
-        kinds = GROUPS[spec.name]
-        last = [TargetKind.EXPORT] if TargetKind.EXPORT in kinds else []
-        first = [kind for kind in kinds if kind not in last]
-        return (*database.of_kind(*first), *database.of_kind(*last))
-    if not _is_group(database, spec):
+        exports = TargetKind.EXPORT
+        return tuple(
+            sorted(
+                database.of_kind(*GROUPS[spec.name]),
+                key=lambda t: (database.vendors[t.vendor].kind is exports, t.mode is not None),
+            )
+        )
+    folder = _folder(database, spec.name)
+    if folder is None:
         return (database.resolve(spec),)
     named = [
-        replace(spec, name=target_name(spec.name, chip))
-        for chip in sorted(database.vendors[spec.name].chips)
+        replace(spec, name=target_name(folder, chip))
+        for chip in sorted(database.vendors[folder].chips)
     ]
     known = [one for one in named if not spec.sdk or _knows(database, one)]
     return tuple(map(database.resolve, known or named))

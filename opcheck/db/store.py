@@ -32,7 +32,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
 from opcheck.model.launches import TritonCompiler
 from opcheck.model.matrix import Compiler, Condition, SupportMatrix
-from opcheck.model.target import Target, TargetKind, TargetSpec, target_name
+from opcheck.model.target import Target, TargetKind, TargetSpec, mode_of, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
 if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
@@ -153,9 +153,11 @@ class Database:
     def targets(self) -> tuple[Target, ...]:
         """Every chip at its newest release and the newest torch which that serves.
 
-        What models are exported for is none: :meth:`of_kind` has it.
+        What models are exported for is none, nor is a chip in a graph mode, which would stand
+        twice: :meth:`of_kind` has them.
         """
-        return self.of_kind(TargetKind.DEVICE, TargetKind.COMPILER)
+        found = self.of_kind(TargetKind.DEVICE, TargetKind.COMPILER)
+        return tuple(target for target in found if target.mode is None)
 
     def of_kind(self, *kinds: TargetKind) -> tuple[Target, ...]:
         """Every target of these kinds, at its newest release and torch."""
@@ -193,7 +195,9 @@ class Database:
     @cached_property
     def called(self) -> Names:
         """What the chips of the database are called, beside their own names."""
-        return Names(self.vendors, self.root, self.cache)
+        modes = {name: one for name, one in self.vendors.items() if mode_of(name)[1]}
+        plain = {name: one for name, one in self.vendors.items() if name not in modes}
+        return Names(plain, self.root, self.cache, modes)
 
     def toolkits(self, target: Target) -> Sequence[Pair]:
         """Versions of toolkits that go with releases of a target, the newest torch first."""
@@ -256,15 +260,15 @@ class Database:
         from opcheck.db.by_hand.environment import environment
         from opcheck.db.by_hand.porting import porting_of
 
-        common = self._vendor(vendor).document
-        words = porting_of(self.root, vendor, str(common.data["device_type"]), self.cache)
+        common = self._vendor(mode_of(vendor)[0]).document
+        words = porting_of(self.root, common.data["vendor"], str(common.data["device_type"]), self.cache)
         return environment(self.root, common, words.environment, self.cache)
 
     def chip(self, target: Target) -> "Chip":
         """What a target's chip has; without products where nobody has said."""
         from opcheck.db.by_hand.chips import chip as chip_file
 
-        common = self._vendor(target.vendor).document
+        common = self._vendor(target.owner).document
         return chip_file(self.root, common, target.chip, self.cache)
 
     @cached_property

@@ -44,7 +44,7 @@ def _with_memory(
 ) -> TritonCompiler:
     """With the shared memory of the target's chip, where somebody has said how much it is."""
     for said in listed:
-        if said["vendor"] == target.vendor and _is_for(said, target):
+        if said["vendor"] == target.owner and _is_for(said, target):
             return replace(
                 found,
                 shared_memory=said["bytes"],
@@ -59,7 +59,7 @@ def _limits(
 ) -> Iterator[Limit]:
     """What the target's compiler and its chip ask; of each kind and dtypes all that fit."""
     for said in listed:
-        if target.vendor in said["vendors"] and _is_for(said, target):
+        if target.owner in said["vendors"] and _is_for(said, target):
             if id(said) not in made:
                 made[id(said)] = _limit(said, cited)
             yield made[id(said)]
@@ -78,7 +78,7 @@ def _limit(said: Mapping[str, Any], cited: Citations) -> Limit:
 
 def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | None:
     """What becomes of CUDA C++ there; None where nobody has said anything."""
-    found = said["cuda_sources"].get(target.vendor)
+    found = said["cuda_sources"].get(target.owner)
     if found is None:
         return None
     return SourceBuilder(
@@ -92,7 +92,7 @@ def cuda_sources_of(target: Target, said: Mapping[str, Any]) -> SourceBuilder | 
 
 
 def _is_of(compiler: Mapping[str, Any], target: Target) -> bool:
-    if compiler["vendor"] != target.vendor:
+    if compiler["vendor"] != target.owner:
         return False
     return target.sdk in compiler.get("releases", (target.sdk,)) and _is_for(compiler, target)
 

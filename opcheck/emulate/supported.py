@@ -4,6 +4,7 @@ from opcheck.db.store import Database
 from opcheck.errors import EmulationError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.target import mode_of
 
 _PLUGIN = "PrivateUse1"
 
@@ -12,8 +13,21 @@ def require_emulated(matrix: SupportMatrix) -> None:
     """Refuse a target whose device PyTorch's C++ knows by another name than the emulated one.
 
     Raises:
-        EmulationError: its kernels are registered under another dispatch key.
+        EmulationError: its kernels are registered under another dispatch key, or its calls are
+            compiled as graphs.
     """
+    if matrix.target.mode is not None:
+        raise EmulationError(
+            Sentence(
+                "{target} cannot be emulated: its calls are compiled as graphs, where an emulated "
+                "device runs them one by one",
+                target=matrix.target.name,
+            ),
+            Sentence(
+                "scan the model for it instead: opcheck scan model.py:build -t {target}",
+                target=matrix.target.name,
+            ),
+        )
     if matrix.dispatch_key == _PLUGIN:
         return
     device = matrix.target.device_type
@@ -44,4 +58,5 @@ def _vendors() -> list[str]:
         name
         for name, vendor in vendors
         if vendor.document.data.get("dispatch_key", _PLUGIN) == _PLUGIN
+        and mode_of(name)[1] is None
     ]

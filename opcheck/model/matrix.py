@@ -90,6 +90,9 @@ class Fallback(Struct, frozen=True):
     elsewhere: str = ""
     """What runs it instead, neither the vendor's kernels nor the host, as a relative clause: of a
     graph compiler, ``which PyTorch runs on the same GPU, between two engines``."""
+    raises: bool = False
+    """Whether a graph compiler raises on what it has no converter for, so that only calls which no
+    graph holds run elsewhere."""
 
 
 class Formula(Struct, frozen=True):

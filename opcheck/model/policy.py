@@ -18,7 +18,7 @@ _VERSION = r"v?[0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
 _SPAN = rf"(?:{_VERSION}(?:\.\.(?:{_VERSION})?)?|\.\.{_VERSION})"
 _SPANS = rf"{_SPAN}(?:, {_SPAN})*"
 _RANGE = re.compile(
-    rf"(?P<name>[a-z0-9*?-]+)(?:@(?P<sdk>{_SPANS}))?(?:\+torch(?P<torch>{_SPANS}))?"
+    rf"(?P<name>[a-z0-9*?-]+(?::[a-z0-9*?]+)?)(?:@(?P<sdk>{_SPANS}))?(?:\+torch(?P<torch>{_SPANS}))?"
 )
 
 
@@ -26,7 +26,7 @@ class TargetRange(Struct, frozen=True, order=True):
     """Targets that a waiver is for: ``ascend-910*``, ``ascend-910b@..26.0+torch2.1..2.7``."""
 
     name: str = "*"
-    """A glob on the target's short name."""
+    """A glob on the target's short name; without a colon it is of no graph mode, but ``*`` is."""
     sdk: str = ""
     """Spans of SDK releases, ``..6.0, 26.0..``; empty for every one."""
     torch: str = ""

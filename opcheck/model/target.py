@@ -8,7 +8,7 @@ from msgspec import Struct
 from opcheck.lang.sentence import Sentence
 
 _SPEC = re.compile(
-    r"(?P<name>[^\W_](?:[\w.()/ -]*[\w)])?)(?:@(?P<sdk>[^+\s@]+))?"
+    r"(?P<name>[^\W_](?:[\w.()/ -]*[\w)])?(?::[A-Za-z]\w*)?)(?:@(?P<sdk>[^+\s@]+))?"
     r"(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
     r"(?P<libraries>(?:\+(?!torch\d)[a-z_]+\d+(?:\.\d+)*)*)"
 )
@@ -18,10 +18,10 @@ Libraries = tuple[tuple[str, str], ...]
 
 
 class TargetSpec(Struct, frozen=True, order=True):
-    """A target as the user writes it: ``ascend-910b``, ``ascend-910b@26.1.0+torch2.7``."""
+    """A target as the user writes it: ``ascend-910b``, ``ascend-910b:torchair@26.0.0+torch2.7``."""
 
     name: str
-    """``<vendor>-<chip>``, lower case."""
+    """``<vendor>-<chip>``, lower case, and after a colon the graph mode, if it names one."""
     sdk: str = ""
     """SDK release as its vendor names it; empty for the newest."""
     torch: str = ""
@@ -31,22 +31,34 @@ class TargetSpec(Struct, frozen=True, order=True):
 
     @classmethod
     def parse(cls, text: str) -> "TargetSpec":
-        """Read ``name[@sdk][+torchX.Y][+libraryX.Y]``; ``str()`` gives back exactly ``text``."""
+        """Read ``name[:mode][@sdk][+torchX.Y][+libraryX.Y]``; ``str()`` gives ``text`` back."""
         match = _SPEC.fullmatch(text)
         if match is None:
             raise ValueError(
                 Sentence(
-                    "not a target: {text} (want VENDOR-CHIP[@SDK][+torchX.Y][+LIBRARYX.Y])",
+                    "not a target: {text} "
+                    "(want VENDOR-CHIP[:MODE][@SDK][+torchX.Y][+LIBRARYX.Y])",
                     text=repr(text),
                 )
             )
         libraries = tuple(_LIBRARY.findall(match["libraries"]))
         return cls(match["name"], match["sdk"] or "", match["torch"] or "", libraries)
 
+    @property
+    def mode(self) -> str:
+        """The graph mode, as it is written; "" where calls run one by one."""
+        return self.name.partition(":")[2]
+
     def __str__(self) -> str:
         sdk = f"@{self.sdk}" if self.sdk else ""
         torch = f"+torch{self.torch}" if self.torch else ""
         return f"{self.name}{sdk}{torch}{_named(self.libraries)}"
+
+
+class GraphMode(StrEnum):
+    """A back end of ``torch.compile`` for a chip that is a target beside the chip itself."""
+
+    TORCHAIR = "torchair"
 
 
 class TargetKind(StrEnum):
@@ -64,16 +76,30 @@ def _named(libraries: Libraries) -> str:
     return "".join(f"+{name}{version}" for name, version in libraries)
 
 
+def mode_of(vendor: str) -> tuple[str, GraphMode | None]:
+    """Whose chips a folder of the database is about, and in which graph mode they run.
+
+    ``ascend-torchair`` is TorchAir on the chips of ``ascend``; of ``ascend`` there is no mode.
+    """
+    owner, _, mode = vendor.rpartition("-")
+    return (owner, GraphMode(mode)) if owner and mode in set(GraphMode) else (vendor, None)
+
+
 def target_name(vendor: str, chip: str) -> str:
-    """The short name of a vendor's chip, ``ascend-910b``; the vendor's own where chips are one."""
-    return f"{vendor}-{chip}" if chip else vendor
+    """The short name of a vendor's chip, ``ascend-910b``; the vendor's own where chips are one.
+
+    In a graph mode it is ``ascend-910b:torchair``.
+    """
+    owner, mode = mode_of(vendor)
+    name = f"{owner}-{chip}" if chip else owner
+    return f"{name}:{mode}" if mode else name
 
 
 class Target(Struct, frozen=True, order=True):
     """A fully resolved target; ``str()`` is a :class:`TargetSpec` that names exactly it."""
 
     vendor: str
-    """Folder name in the database: ``ascend``."""
+    """Folder name in the database: ``ascend``, in a graph mode ``ascend-torchair``."""
     chip: str
     """Chip id as used in the target name: ``910b``; "" where the vendor's software is all."""
     sdk: str
@@ -84,6 +110,16 @@ class Target(Struct, frozen=True, order=True):
     """The name tensors report: ``npu``."""
     libraries: Libraries = ()
     """Those whose release the user named."""
+
+    @property
+    def owner(self) -> str:
+        """Who makes the chip, whatever mode it runs in: ``ascend``."""
+        return mode_of(self.vendor)[0]
+
+    @property
+    def mode(self) -> GraphMode | None:
+        """The graph mode; None where calls run one by one."""
+        return mode_of(self.vendor)[1]
 
     @property
     def name(self) -> str:

@@ -189,7 +189,7 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
     vendor = matrix.target.vendor
     on_cpu = matrix.extensions.get(op, node.cpu_kernel)
     evidence = fallback.evidence
-    if fallback.elsewhere:
+    if fallback.elsewhere and not fallback.raises:
         where = fallback.elsewhere
         text = Sentence(
             "{vendor} has no converter for {op}, {said}", vendor=vendor, op=op, said=where
@@ -198,8 +198,8 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
             Sentence("host: what has no converter is left to PyTorch, {said}", said=where),
             Resolution(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence),
         )
-    if matrix.exports:
-        return _not_converted(node, vendor, evidence)
+    if matrix.exports or fallback.raises:
+        return _not_converted(node, matrix)
     if fallback.to_cpu and on_cpu:
         return on_host(node, vendor, op, evidence)
     code, step = codes.NO_KERNEL, "host: the target has no fallback"
@@ -220,12 +220,20 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
     return Step(step, Resolution(Verdict.UNSUPPORTED, code, text, sure, evidence))
 
 
-def _not_converted(node: Node, vendor: str, evidence: tuple[Evidence, ...]) -> Step:
-    """What becomes of a call that an exporter has nothing for."""
-    text = Sentence("{vendor} has no converter for {op}", vendor=vendor, op=str(node.op))
+def _not_converted(node: Node, matrix: SupportMatrix) -> Step:
+    """What becomes of a call that an exporter, or a compiler of whole graphs, has nothing for."""
+    vendor, evidence, op = matrix.target.vendor, matrix.fallback.evidence, str(node.op)
+    text = Sentence("{vendor} has no converter for {op}", vendor=vendor, op=op)
+    if not matrix.exports:
+        text = Sentence(
+            '{vendor} has no converter for {op} and raises, "{text_error}"',
+            vendor=vendor, op=op, text_error=matrix.fallback.text.replace("{op}", op),
+        )  # fmt: skip
     resolution = Resolution(
         Verdict.UNSUPPORTED, codes.NO_CONVERTER, text, _sure(evidence), evidence
     )
+    if not matrix.exports:
+        return Step("host: what a graph holds is not run by PyTorch", resolution)
     return Step("host: what is exported runs without PyTorch", resolution)
 
 

@@ -25,7 +25,7 @@ from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, TorchEnvironment
-from opcheck.model.target import TargetSpec, target_name
+from opcheck.model.target import TargetSpec, mode_of, target_name
 from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.pipeline.writing import drafted
 from opcheck.version import __version__
@@ -81,7 +81,8 @@ def _is_judged(here: Installation, vendors: Mapping[str, Environment], asked: As
 
 
 def _environments(database: Database) -> Mapping[str, Environment]:
-    found = {vendor: database.environment(vendor) for vendor in database.vendors}
+    plain = (vendor for vendor in database.vendors if mode_of(vendor)[1] is None)
+    found = {vendor: database.environment(vendor) for vendor in plain}
     return {vendor: said for vendor, said in found.items() if said is not None}
 
 
@@ -100,12 +101,13 @@ def _named_chips(
             for chip in said.chips
         }
         if spec.name in chips:
-            yield (*chips[spec.name], spec)
+            vendor, chip = chips[spec.name]
+            yield mode_of(vendor)[0], chip, spec
         elif spec.name in database.vendors:
-            yield spec.name, "", spec
+            yield mode_of(spec.name)[0], "", spec
         else:
             taken = database.resolve(TargetSpec(spec.name))
-            yield taken.vendor, taken.chip, replace(spec, name=taken.name)
+            yield taken.owner, taken.chip, replace(spec, name=taken.name)
 
 
 def _target(

@@ -23,7 +23,7 @@ from opcheck.model.probe import (
     Tried,
     Unit,
 )
-from opcheck.model.target import Target, TargetSpec, target_name
+from opcheck.model.target import Target, TargetSpec, mode_of, target_name
 from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.resolve.probe import compared, distinct, worst
 from opcheck.sandbox.parent.probe import BATCH, Prober
@@ -69,6 +69,7 @@ def _spec_of(database: Database, device_type: str, name: str) -> TargetSpec:
         target_name(vendor, chip)
         for vendor, said in database.vendors.items()
         if said.document.data["device_type"] == device_type
+        and mode_of(vendor)[1] is None
         and (environment := database.environment(vendor)) is not None
         for chip, names in environment.chips.items()
         if any(each.lower() in name.lower() for each in names)
@@ -146,6 +147,14 @@ def _job(database: Database, request: ProbeRequest, target: Target | None) -> Pr
                 device=device,
             ),
             Sentence("leave one of the two out"),
+        )
+    if target is not None and target.mode is not None:
+        raise UsageError(
+            Sentence(
+                "{target} is a graph mode, and a probe runs operators one by one",
+                target=target.name,
+            ),
+            Sentence("name the chip itself: -t {target}", target=target.name.partition(":")[0]),
         )
     vendor = target.vendor if target else vendor_of(database, device)
     environment = database.environment(vendor) if vendor and not request.emulate else None

@@ -26,7 +26,7 @@ def _row(database: Database, target: Target) -> TargetRow:
         registered=len(matrix.entries),
         date=matrix.database_date,
         device_name=database.chip_name(target),
-        also=called.chips.get(target.chip, ()),
-        vendor_also=called.also,
+        also=called.chips.get(target.chip, ()) if target.mode is None else (),
+        vendor_also=called.also if target.mode is None else (),
         toolkits=toolkit_names(database.toolkits(target)),
     )

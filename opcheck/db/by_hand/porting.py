@@ -30,7 +30,7 @@ def porting(root: Path, target: Target, cache: Path | None) -> Porting:
     Raises:
         DatabaseError: the file is damaged, or is of another vendor.
     """
-    return porting_of(root, target.vendor, target.device_type, cache)
+    return porting_of(root, target.owner, target.device_type, cache)
 
 
 def porting_of(root: Path, vendor: str, device_type: str, cache: Path | None) -> Porting:

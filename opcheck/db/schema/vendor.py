@@ -48,7 +48,13 @@ _PAIR = Record(
 _CALL = Record({"call": Text(), "at": Text()}, {"since": Text(), "effect": Text()})
 _FALLBACK = Record(
     {"to_cpu": Flag(), "text": Text(), "at": TEXTS},
-    {"disable": Text(), "enable": Text(), "elsewhere": Text(), "note": Text()},
+    {
+        "disable": Text(),
+        "enable": Text(),
+        "elsewhere": Text(),
+        "raises": Flag(),
+        "note": Text(),
+    },
 )
 _NOTE = Record({"text": Text(), "at": TEXTS})
 _AUTOCAST = Record({"at": TEXTS, "policies": MapOf(TEXTS)})

@@ -109,6 +109,10 @@ REFUSED: Mapping[str, str] = {
         "a TPU runs what XLA compiles; a Pallas kernel is called by name in the model "
         "(torch_xla.experimental.custom_kernel), it cannot be registered for an overload"
     ),
+    "ascend-torchair": (
+        "TorchAir takes converters, not kernels: @torchair.register_fx_node_ge_converter writes "
+        "one for an operator of its graph engine"
+    ),
     "nvidia-tensorrt": (
         "TensorRT takes plugins and converters, not kernels; PyTorch runs what it does not "
         "convert on the same GPU"

@@ -228,10 +228,17 @@ def _only(finding: Finding, left: Mapping[int, Place]) -> Finding:
 def within(wanted: TargetRange, target: TargetReport) -> bool:
     """Whether a target lies in a range of targets."""
     return (
-        fnmatchcase(target_name(target.vendor, target.chip), wanted.name)
+        _is_named(target_name(target.vendor, target.chip), wanted.name)
         and (not wanted.sdk or covers(wanted.sdk, target.sdk))
         and (not wanted.torch or covers(wanted.torch, target.torch))
     )
+
+
+def _is_named(name: str, glob: str) -> bool:
+    """Whether a short name is one that a glob is for: the chip and the graph mode each."""
+    chip, _, mode = name.partition(":")
+    wanted, _, wanted_mode = glob.partition(":")
+    return glob == "*" or (fnmatchcase(chip, wanted) and fnmatchcase(mode, wanted_mode))
 
 
 def _names(waiver: Waiver, finding: Finding) -> bool:

@@ -109,7 +109,7 @@ class GraphCompiler(Advisor):
 
     def advise(self, ground: Ground) -> Iterator[Advice]:
         """Speak of every compiler that is known for the chip."""
-        compilers = ground.chip.compilers
+        compilers = () if ground.running.matrix.target.mode else ground.chip.compilers
         small = [
             leaf
             for leaf in ground.leaves
