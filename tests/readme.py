@@ -11,6 +11,7 @@ from pathlib import Path
 from opcheck.db.store import Database
 from opcheck.db.vendor import Vendor
 from opcheck.lang.speech import Language, speaking, tell
+from opcheck.model.target import target_name
 from opcheck.model.verdict import Method
 from tests.console import ROOT, printed, shown_now, steps
 from tests.pictures import PAGE, PICTURE, page_picture, picture
@@ -73,7 +74,7 @@ def targets_now(page: str, language: Language) -> str:
 
 def _row(vendor: Vendor) -> tuple[str, ...]:
     chips = sorted(vendor.chips)
-    names = [f"`{vendor.name}-{chip}`" if chip else f"`{vendor.name}`" for chip in chips]
+    names = [f"`{target_name(vendor.name, chip)}`" for chip in chips]
     more = [f"+ {len(names) - _SHOWN}"] if len(names) > _SHOWN else []
     releases = list(vendor.files)
     newest = vendor.release(releases[-1]).data

@@ -260,8 +260,9 @@ class Database:
         from opcheck.db.by_hand.environment import environment
         from opcheck.db.by_hand.porting import porting_of
 
-        common = self._vendor(mode_of(vendor)[0]).document
-        words = porting_of(self.root, common.data["vendor"], str(common.data["device_type"]), self.cache)
+        owner, _ = mode_of(vendor)
+        common = self._vendor(owner).document
+        words = porting_of(self.root, owner, str(common.data["device_type"]), self.cache)
         return environment(self.root, common, words.environment, self.cache)
 
     def chip(self, target: Target) -> "Chip":

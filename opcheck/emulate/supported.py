@@ -57,6 +57,5 @@ def _vendors() -> list[str]:
     return [
         name
         for name, vendor in vendors
-        if vendor.document.data.get("dispatch_key", _PLUGIN) == _PLUGIN
-        and mode_of(name)[1] is None
+        if vendor.document.data.get("dispatch_key", _PLUGIN) == _PLUGIN and mode_of(name)[1] is None
     ]

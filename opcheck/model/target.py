@@ -36,8 +36,7 @@ class TargetSpec(Struct, frozen=True, order=True):
         if match is None:
             raise ValueError(
                 Sentence(
-                    "not a target: {text} "
-                    "(want VENDOR-CHIP[:MODE][@SDK][+torchX.Y][+LIBRARYX.Y])",
+                    "not a target: {text} (want VENDOR-CHIP[:MODE][@SDK][+torchX.Y][+LIBRARYX.Y])",
                     text=repr(text),
                 )
             )

@@ -387,7 +387,7 @@ def test_a_wrong_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     run(["scan", "mixed", "-t", "Ascend!"], StandIn())
     assert capsys.readouterr().err.splitlines()[-1] == (
         "Error: Invalid value for '--target' / '-t': not a target: 'Ascend!' "
-        "(want VENDOR-CHIP[@SDK][+torchX.Y][+LIBRARYX.Y]); opcheck targets lists them"
+        "(want VENDOR-CHIP[:MODE][@SDK][+torchX.Y][+LIBRARYX.Y]); opcheck targets lists them"
     )
 
 

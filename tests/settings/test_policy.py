@@ -155,7 +155,7 @@ WRONG = {
     "fail-on:\n  verdict: [native]": "{path}:2: expected one of decomposed, fallback, unknown, "
     "unsupported, found 'native' (at fail-on > verdict > 0)",
     "targets: [Ascend!]": "{path}:1: expected another value: not a target: 'Ascend!' (want "
-    "VENDOR-CHIP[@SDK][+torchX.Y][+LIBRARYX.Y]) (at targets > 0)",
+    "VENDOR-CHIP[:MODE][@SDK][+torchX.Y][+LIBRARYX.Y]) (at targets > 0)",
     "waivers:\n  - operator: aten::gelu\n    expires: 2027-01-01": "{path}:2: expected the key "
     "'reason', which is missing (at waivers > 0)",
     "waivers:\n  - operator: aten::gelu\n    reason: why": "{path}:2: expected the key 'expires', "

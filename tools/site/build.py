@@ -11,6 +11,7 @@ from opcheck.db.by_hand.advice import documents
 from opcheck.db.status import status
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Remedy, RuleInfo
+from opcheck.model.target import mode_of
 from opcheck.version import __version__
 from opcheck.views.html.template import TEMPLATES as REPORT_TEMPLATES
 from tools.site import indexes, words
@@ -66,7 +67,7 @@ def build(
         write_rule(pages, rule)
     for one in advisories:
         write_advisory(pages, one, known.database.vendors)
-    rows = targets_answer()
+    rows = [row for row in targets_answer() if row.target.mode is None]
     vendors = _vendors(known)
     for vendor in vendors:
         own = [row for row in rows if row.target.vendor == vendor.vendor]
@@ -118,7 +119,8 @@ def _advisories(known: Known) -> Iterable[Any]:
 def _vendors(known: Known) -> Sequence[Any]:
     from datetime import date
 
-    return status(known.database, date.today()).vendors
+    every = status(known.database, date.today()).vendors
+    return [vendor for vendor in every if mode_of(vendor.vendor)[1] is None]
 
 
 def _around(known: Known, rules: Sequence[RuleInfo], advisories: frozenset[str]) -> Around:

@@ -34,7 +34,9 @@ class Known:
         tables = self.database.tables
         self.torch = tables.release(tables.operator_versions()[-1])
         """The release of PyTorch whose tables say what composites run as, as for explain."""
-        self.targets: tuple[Target, ...] = self.database.of_kind(*TargetKind)
+        every = self.database.of_kind(*TargetKind)
+        self.targets: tuple[Target, ...] = tuple(one for one in every if one.mode is None)
+        """Every target but the graph modes of chips, which have no pages yet."""
         self._branches: dict[str, Branches] = {}
 
     @cached_property

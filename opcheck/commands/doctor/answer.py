@@ -102,7 +102,9 @@ def _named_chips(
         }
         if spec.name in chips:
             vendor, chip = chips[spec.name]
-            yield mode_of(vendor)[0], chip, spec
+            owner, mode = mode_of(vendor)
+            newest = replace(spec, sdk=spec.sdk or database.resolve(spec).sdk)
+            yield owner, chip, newest if mode else spec
         elif spec.name in database.vendors:
             yield mode_of(spec.name)[0], "", spec
         else:

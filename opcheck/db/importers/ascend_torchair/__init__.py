@@ -65,9 +65,9 @@ def entries(release: str, known: Known) -> dict[str, dict[str, Any]]:
     }
     apart = _code()["decomposed"]
     found |= {op: {"at": "python", "impl": ["decomposition"]} for op in apart}
-    found |= {
-        op: {"at": "config", "impl": ["torch_npu"]} for said in _code()["broken"] for op in said["ops"]
-    }
+    found |= {op: {"at": "plugin", "impl": ["torch_npu"]} for op in _code()["unread"]["ops"]}
+    broken = (op for said in _code()["broken"] for op in said["ops"])
+    found |= {op: {"at": "config", "impl": ["torch_npu"]} for op in broken}
     own = dict.fromkeys(
         name.removeprefix("aten::")
         for name, said in sorted(found.items())
@@ -116,7 +116,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
         sources={_SOURCE: _source(release), **_code()["cited"]},
         operators=operators,
         conditions=tuple(facts.for_every_form(_conditions(release, operators), served)),
-        advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _code()["advisories"]),
+        advisories=tuple({**one, "chips": list(_code()["chips"])} for one in _code()["advisories"]),
         key=_KEY,
     )
 
@@ -134,6 +134,11 @@ def _conditions(
             verdict, code = "unsupported", "part-not-converted"
         text = texts["leaf" if leaf else "decomposed"].replace("{leaf}", leaf)
         yield {**_condition(ops, code, verdict, text, ["python"]), "method": "inferred"}
+    unread = _code()["unread"]
+    yield {
+        **_condition(unread["ops"], "not-stated", "unknown", unread["text"], unread["at"]),
+        "confidence": "low",
+    }
     for said in (*_code()["broken"], _code()["masks"]):
         found = _condition(said["ops"], "graph-break", "fallback", said["text"], said["at"])
         yield found | ({"tests": said["tests"]} if "tests" in said else {})
@@ -149,9 +154,7 @@ def _by_leaf(operators: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]
     return found
 
 
-def _condition(
-    ops: list[str], code: str, verdict: str, text: str, at: list[str]
-) -> dict[str, Any]:
+def _condition(ops: list[str], code: str, verdict: str, text: str, at: list[str]) -> dict[str, Any]:
     return {"ops": ops, "code": code, "verdict": verdict, "text": text, "at": at}
 
 

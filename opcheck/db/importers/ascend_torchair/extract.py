@@ -1,7 +1,7 @@
 """Which converters TorchAir registers, and which of them only raise, read from its repository.
 
-``python -m opcheck.db.importers.ascend_torchair.extract GIT 7.3.0 26.0.0 … > torchair_converters.yaml``
-reads the files under ``ge_converter/`` of each branch, which are parsed and never run.
+``python -m opcheck.db.importers.ascend_torchair.extract GIT 7.3.0 26.0.0 > converters.yaml`` reads
+the files under ``ge_converter/`` of each branch, which are parsed and never run.
 """
 
 import ast
@@ -17,8 +17,8 @@ ROOT = "python/torchair/_ge_concrete_graph/ge_converter/"
 _REGISTERS = "register_fx_node_ge_converter"
 _OPERATORS = "torch.ops."
 _COMMENT = """\
-# Converters that TorchAir registers under python/torchair/_ge_concrete_graph/ge_converter/. Written by
-# `python -m opcheck.db.importers.ascend_torchair.extract`; do not edit. at: file and line of the
+# Converters that TorchAir registers under python/torchair/_ge_concrete_graph/ge_converter/. Written
+# by `python -m opcheck.db.importers.ascend_torchair.extract`; do not edit. at: file and line of the
 # function; raises: it has nothing but an error, such as "ge_converter is not implemented!"; in: the
 # releases in which it stands there.
 """
