@@ -18,7 +18,9 @@ _SIZES = {
     "shared_expert_intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2,
     "n_head": 4, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "head_dim": 16,
     "vocab_size": 512, "num_local_experts": 4, "num_experts": 4, "n_routed_experts": 4,
-    "num_hidden_layers": 2, "encoder_layers": 2, "decoder_layers": 2, "n_layer": 2,
+    "qk_nope_head_dim": 16, "qk_rope_head_dim": 16, "v_head_dim": 16, "q_lora_rank": 32,
+    "kv_lora_rank": 16, "num_hidden_layers": 2, "encoder_layers": 2, "decoder_layers": 2,
+    "n_layer": 2,
 }  # fmt: skip
 _MOST = {"num_experts_per_tok": 2, "n_group": 1, "topk_group": 1}
 
