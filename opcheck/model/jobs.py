@@ -32,6 +32,25 @@ class Tolerance(Struct, frozen=True):
     """The model's own calls that it is inside of, which may run as something else on the host."""
 
 
+class LayerClass(Struct, frozen=True):
+    """The class of a layer."""
+
+    module: str
+    """The Python module that it is in."""
+    name: str
+    """With the classes that it is in."""
+    package: str
+    """The distribution that it is of; "" where none is known."""
+    version: str
+    users: bool = False
+    """Whether it is the user's own."""
+
+    @property
+    def shown(self) -> str:
+        """As people name it: ``timm 1.0.31's WindowAttention``."""
+        return f"{self.package} {self.version}'s {self.name}"
+
+
 class HostRequest(Struct, frozen=True):
     """One model to run on the host, with values: as it is, or as it became."""
 
@@ -42,6 +61,8 @@ class HostRequest(Struct, frozen=True):
     """The file of results, written so, to compare with."""
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     """Overload -> how far what replaces it may be off; how far that moves results is then found."""
+    layers: tuple[str, ...] = ()
+    """Paths of layers, numbers as ``*``, to tell the classes of; nothing is run then."""
 
 
 class HostRun(Struct, frozen=True):
@@ -56,6 +77,8 @@ class HostRun(Struct, frozen=True):
     moved: Mapping[str, float] | None = field(default_factory=dict)
     """Result or gradient -> how far the tolerances move it, for those that they move; None where
     this torch cannot tell."""
+    classes: Mapping[str, tuple[LayerClass, ...]] = field(default_factory=dict)
+    """Path of layers that were asked for -> their classes."""
 
 
 class Replacement(Struct, frozen=True):

@@ -251,6 +251,8 @@ class ModelSpec(Struct, frozen=True):
     """Files of the user's with operator schemas of libraries that are not installed."""
     patched: Mapping[str, str] = field(default_factory=dict)
     """Path of a Python file of the user's -> the file whose text is imported in its place."""
+    patches: tuple[str, ...] = ()
+    """Python files whose ``patch`` the model goes through once it is loaded."""
     trust: bool = False
     """Whether pickled code in the source may run."""
     timeout: float | None = None

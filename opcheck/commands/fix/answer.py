@@ -11,6 +11,7 @@ from opcheck.commands.fix.fused import Better
 from opcheck.commands.fix.graph import graph
 from opcheck.commands.fix.padded import Padding
 from opcheck.commands.fix.padding import padding
+from opcheck.commands.fix.patch import patch
 from opcheck.commands.fix.shim import shim
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.db.store import Database
@@ -86,6 +87,7 @@ def _require_one_target(request: FixRequest) -> None:
 _KINDS: Mapping[FixKind, Callable[[FixRequest, Database, Progress, Progress], Fix]] = {
     FixKind.SHIM: shim,
     FixKind.DIFF: diff,
+    FixKind.PATCH: patch,
     FixKind.GRAPH: graph,
     FixKind.CUSTOM: custom,
 }

@@ -40,6 +40,16 @@ Diff = Annotated[
         show_default="no",
     ),
 ]
+PatchFile = Annotated[
+    str | None,
+    typer.Option(
+        "--patch",
+        metavar="FILE",
+        help="Write a Python module that has layers of libraries call other functions: a subclass "
+        "of each, with the same parameters, for the installed version.",
+        show_default="none",
+    ),
+]
 GraphFile = Annotated[
     str | None,
     typer.Option(
@@ -132,18 +142,26 @@ Toolchain = Annotated[
 
 
 def _kind_and_place(
-    shim: str | None, diff: bool, graph: str | None, custom: str | None, better: bool
+    shim: str | None,
+    diff: bool,
+    patch: str | None,
+    graph: str | None,
+    custom: str | None,
+    better: bool,
 ) -> tuple[FixKind, str]:
     """What to write, and where; of a custom operator, its name."""
     asked = {
         FixKind.SHIM: shim,
         FixKind.DIFF: "" if diff else None,
+        FixKind.PATCH: patch,
         FixKind.GRAPH: graph,
         FixKind.CUSTOM: custom,
     }
     given = [(kind, path) for kind, path in asked.items() if path is not None]
     names = ", ".join(f"--{kind}" for kind, _ in given)
-    hint = Sentence("give one of --shim FILE, --diff, --graph FILE and --custom-op NAME")
+    hint = Sentence(
+        "give one of --shim FILE, --diff, --patch FILE, --graph FILE and --custom-op NAME"
+    )
     if better and not given:
         return FixKind.GRAPH, ""
     if not given:
@@ -242,6 +260,7 @@ def fix(
     shim: ShimFile = None,
     diff: Diff = False,
     helpers: Helpers = None,
+    patch: PatchFile = None,
     graph: GraphFile = None,
     better: FuseCalls = False,
     dynamic: Dynamic = None,
@@ -271,14 +290,14 @@ def fix(
     from opcheck.commands.fix import answer
 
     _require_padding_alone(
-        {"--shim": shim, "--diff": diff, "--graph": graph, "--custom-op": custom_op,
-         "--better": better},
+        {"--shim": shim, "--diff": diff, "--patch": patch, "--graph": graph,
+         "--custom-op": custom_op, "--better": better},
         dynamic,
         {"--wrapper": wrapper, "--buckets": buckets},
     )  # fmt: skip
     kind, path = FixKind.WRAPPER, wrapper or ""
     if not dynamic:
-        kind, path = _kind_and_place(shim, diff, graph, custom_op, better)
+        kind, path = _kind_and_place(shim, diff, patch, graph, custom_op, better)
     if kind is not FixKind.CUSTOM and (into or toolchain):
         raise UsageError(
             Sentence("--into and --toolchain go with --custom-op"), Sentence("leave them out")

@@ -58,7 +58,7 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
             Sentence("give path/to/file.py:NAME, or use --shim or --graph"),
         )
     report = plan(scan, progress, output)
-    forms = _forms(scan.rules)
+    forms = forms_by_rule(scan.rules)
     chosen = choose_by_place(report, request.allow, lambda way: bool(forms(way.rule)))
     changed = _change(chosen.ways, roots_of(scan.model.source), forms, request.helpers)
     left = (*(rest for _, rest in chosen.left), *changed.left)
@@ -95,7 +95,7 @@ class _Changed(Struct, frozen=True):
     """What was followed without exception."""
 
 
-def _forms(folders: Sequence[str]) -> "FormsOf":
+def forms_by_rule(folders: Sequence[str]) -> "FormsOf":
     """How calls that a rule replaces are written, as a function of its name."""
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.source.layers import forms_of
@@ -117,7 +117,7 @@ def _change(
     left: list[Left] = []
     for way in ways:
         forms = forms_of(way.way.rule)
-        path = find(way.place.file, roots) if forms else _no_spelling(way.way.rule)
+        path = find(way.place.file, roots) if forms else no_spelling(way.way.rule)
         if isinstance(path, str):
             left.append(way.left(path))
         else:
@@ -151,7 +151,8 @@ def _helpers(path: Path, shown: str, files: Mapping[SourceFile, str]) -> SourceF
     return SourceFile(name, path, b"", "", "utf-8", is_new=True)
 
 
-def _no_spelling(rule: str) -> Sentence:
+def no_spelling(rule: str) -> Sentence:
+    """Why a rule changes no call that is found by how it is written."""
     return Sentence(
         "{op} stands for no call that is known by how users write it; use --shim", op=rule
     )

@@ -18,6 +18,8 @@ class FixKind(StrEnum):
 
     SHIM = "shim"
     """A Python file that registers kernels at the target's dispatch key."""
+    PATCH = "patch"
+    """A module with subclasses for layers of libraries."""
     GRAPH = "graph"
     """A saved graph with other calls in it."""
     DIFF = "diff"

@@ -1,10 +1,11 @@
 """Nested loops said in the languages of toolchains: one place of a result, or a block of places.
 
-A text is Python: assignments, ``for name in range(start, stop)``, ``if`` without ``else``, reads of
-tensors (``self[index]``) and writes of results (``result0 = value`` at the place itself, or
-``result0[index] = value``). Integers are apart from numbers, which are of the dtype that is computed
-in: ``number(i)`` and ``whole(x)`` convert, ``//`` and ``%`` are of integers from 0 on. ``least`` and
-``most`` choose among two, ``where`` among two that are computed both, so that it reads no tensor.
+A text is Python: assignments, ``for name in range(start, stop)``, ``if`` without ``else``, reads
+of tensors (``self[index]``) and writes of results (``result0 = value`` at the place itself, or
+``result0[index] = value``). Integers are apart from numbers, which are of the dtype that is
+computed in: ``number(i)`` and ``whole(x)`` convert, ``//`` and ``%`` are of integers from 0 on.
+``least`` and ``most`` choose among two, ``where`` among two that are computed both, so that it
+reads no tensor.
 """
 
 import ast

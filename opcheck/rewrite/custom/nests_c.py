@@ -95,9 +95,7 @@ class _Writer(Struct):
         return self.how.write.format(name, at, self.scribe.expression(value).text)
 
 
-def words(
-    functions: Mapping[str, str], whole: str = "int64_t", constant: str = "T({0})"
-) -> Words:
+def words(functions: Mapping[str, str], whole: str = "int64_t", constant: str = "T({0})") -> Words:
     """How C says the parts of an expression, with these functions."""
     return Words(
         functions=functions,

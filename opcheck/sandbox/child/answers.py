@@ -43,6 +43,7 @@ from opcheck.source.base import Loaded, options_of
 from opcheck.source.draws import numpy_random
 from opcheck.source.load import load
 from opcheck.source.patched_imports import read_instead
+from opcheck.source.patches import patched
 from opcheck.source.user_code import is_users, library_prefixes, lines_of, shown
 
 if TYPE_CHECKING:
@@ -139,7 +140,10 @@ def _load(
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.model.patched)
     _seed()
-    return load(request.model.source, options)
+    found = load(request.model.source, options)
+    if not request.model.patches:
+        return found
+    return replace(found, module=patched(found.module, request.model.patches))
 
 
 def _note_compiled() -> None:

@@ -17,6 +17,7 @@ from opcheck.model.request import TrainingSpec
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.load import select
+from opcheck.source.patches import classes_at
 
 if TYPE_CHECKING:
     from opcheck.emulate.host_and_device import Job
@@ -116,6 +117,8 @@ def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostR
     Raises:
         EmulationError: the model fails.
     """
+    if request.layers:
+        return HostRun((), (), classes=classes_at(loaded.module, request.layers))
     process.begin("emulate", Sentence("running {source} on the host", source=request.model.source))
     play = (
         partial(_run, loaded)

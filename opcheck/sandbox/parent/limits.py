@@ -106,7 +106,7 @@ def _read(request: Request) -> Iterator[str | Path]:
         yield from system_files.configs_beside(path)
     yield from system_files.project(Path.cwd())
     yield cache_folder() or ""
-    yield from request.model.schemas
+    yield from (*request.model.schemas, *request.model.patches)
     match request:
         case WorkRequest():
             yield from (*request.databases, *request.rules)

@@ -54,7 +54,11 @@ def _max_pools_back(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
     for call in _max_pools(op, rank, drawn):
         if call["self"].isfinite().all() and call["self"].dtype is not torch.float16:
             found, indices = forward(**call)
-            yield {"grad_output": drawn(*found.shape, dtype=found.dtype), **call, "indices": indices}
+            yield {
+                "grad_output": drawn(*found.shape, dtype=found.dtype),
+                **call,
+                "indices": indices,
+            }
 
 
 def _means(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
@@ -105,33 +109,30 @@ def _resampled(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
 
 
 def _convolved(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
-    turned = "transpose" in op
-    some = "aten::convolution"
-    for rank in (1, 2, 3) if op == some else (rank,):  # noqa: PLW2901  # of all ranks
+    whole = op == "aten::convolution"
+    for dims in (1, 2, 3) if whole else (rank,):
         for dtype, groups, step, before, apart, biased, turn in (
             (torch.float32, 1, 1, 0, 1, True, False), (torch.float32, 2, 2, 1, 1, False, True),
             (torch.float64, 2, 1, 1, 2, True, True), (torch.float16, 1, 2, 1, 2, True, False),
         ):  # fmt: skip
-            over = turn if op == some else turned
-            if rank == 3 and dtype is not torch.float32:
+            if dims == 3 and dtype is not torch.float32:
                 continue
-            x = drawn(2, 4, *((3, 4, 3) if rank == 3 else SHAPES[rank][2:]), dtype=dtype)
-            sizes = [3, 2, 2][:rank]
-            weight = drawn(4, 6 // groups, *sizes, dtype=dtype)
-            if not over:
-                weight = drawn(6, 4 // groups, *sizes, dtype=dtype)
+            over = turn if whole else "transpose" in op
+            sizes = [3, 2, 2][:dims]
+            kernel = (4, 6 // groups, *sizes) if over else (6, 4 // groups, *sizes)
+            x = drawn(2, 4, *((3, 4, 3) if dims == 3 else SHAPES[dims][2:]), dtype=dtype)
             call: Call = {
-                "input": x, "weight": weight, "bias": drawn(6, dtype=dtype) if biased else None,
-                "stride": [step] * rank, "padding": [before] * rank, "dilation": [apart] * rank,
-                "groups": groups,
+                "input": x, "weight": drawn(*kernel, dtype=dtype),
+                "bias": drawn(6, dtype=dtype) if biased else None, "stride": [step] * dims,
+                "padding": [before] * dims, "dilation": [apart] * dims, "groups": groups,
             }  # fmt: skip
-            more = [step - 1] * rank
-            if op == some:
-                call |= {"transposed": over, "output_padding": more if over else [0] * rank}
+            more = [step - 1] * dims if over else [0] * dims
+            if whole:
+                call |= {"transposed": over, "output_padding": more}
             elif over:
                 call["output_padding"] = more
             yield call
-            if op != some:
+            if not whole:
                 yield {**call, "input": x[0]}
 
 
@@ -156,7 +157,8 @@ def _ordered(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
     spread = torch.arange(60).mul(37).remainder(61).reshape(3, 20) - 30
     for x in (
         spread, spread.float(), spread.double().t(), (spread.half() / 4).reshape(3, 4, 5),
-        torch.tensor(1.5), torch.tensor([[2.0, math.nan, -1.0, math.inf], [0.0, 3.0, 1.0, -math.inf]]),
+        torch.tensor(1.5),
+        torch.tensor([[2.0, math.nan, -1.0, math.inf], [0.0, 3.0, 1.0, -math.inf]]),
     ):  # fmt: skip
         for dim in sorted({-1, 0}):
             if base == "topk":
@@ -206,7 +208,9 @@ def _sampled(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
 
 def _regions(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
     x = drawn(2, 3, 12, 10)
-    rois = torch.tensor([[0, 1.0, 2.0, 9.0, 8.0], [1, -2.0, 0.5, 4.0, 12.0], [1, 3.0, 3.0, 3.2, 3.1]])
+    rois = torch.tensor(
+        [[0, 1.0, 2.0, 9.0, 8.0], [1, -2.0, 0.5, 4.0, 12.0], [1, 3.0, 3.0, 3.2, 3.1]]
+    )
     for samples, exact in ((2, False), (-1, True), (0, False)):
         yield {
             "input": x, "rois": rois, "spatial_scale": 0.75, "pooled_height": 3,
@@ -216,7 +220,8 @@ def _regions(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
 
 _KINDS: dict[str, Callable[[str, int, Draw], Iterator[Call]]] = {
     "_with_indices_backward": _max_pools_back,
-    "_adaptive_avg_pool2d_backward": _adaptive_back, "_adaptive_avg_pool3d_backward": _adaptive_back,
+    "_adaptive_avg_pool2d_backward": _adaptive_back,
+    "_adaptive_avg_pool3d_backward": _adaptive_back,
     "avg_pool2d_backward": _means_back, "avg_pool3d_backward": _means_back,
     "adaptive": _adaptive, "max_pool": _max_pools, "avg_pool": _means, "upsample": _resampled,
     "deform": _deformed, "conv": _convolved, "col": _unfolded, "grid": _sampled, "roi": _regions,

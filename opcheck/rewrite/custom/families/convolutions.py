@@ -14,7 +14,8 @@ def _axis(a: str) -> str:
         [
             f"for k_{a} in range(kernel_{a}):",
             f"top_{a} = at_{a} + before_{a} - k_{a} * apart_{a}",
-            f"back_{a} = where((top_{a} >= 0) & (top_{a} % step_{a} == 0), top_{a} // step_{a}, -1)",
+            f"whole_{a} = where((top_{a} >= 0) & (top_{a} % step_{a} == 0), 1, 0)",
+            f"back_{a} = where(whole_{a} == 1, top_{a} // step_{a}, -1)",
             f"plain_{a} = at_{a} * step_{a} + k_{a} * apart_{a} - before_{a}",
             f"from_{a} = where(turned != 0, back_{a}, plain_{a})",
         ]
@@ -100,7 +101,8 @@ for k_height in range(kernel_height):
                         column = low_x + b
                         if (row >= 0) & (row < in_height) & (column >= 0) & (column < in_width):
                             share = (1.0 - abs(y - number(row))) * (1.0 - abs(x - number(column)))
-                            v = input[((batch * channels + source) * in_height + row) * in_width + column]
+                            line = (batch * channels + source) * in_height + row
+                            v = input[line * in_width + column]
                             w = weight[(channel * each + c) * taps + k]
                             total += v * share * by * w
 result0 = total"""
@@ -110,7 +112,7 @@ def _deformed() -> Loops:
     sizes = {f"in_{a}": f"size_of(input, {i - 2})" for i, a in enumerate(axes(2))}
     sizes |= {f"out_{a}": f"size_of(shape0, {i - 2})" for i, a in enumerate(axes(2))}
     sizes |= {f"kernel_{a}": f"size_of(weight, {i - 2})" for i, a in enumerate(axes(2))}
-    for i, a in enumerate(axes(2)):
+    for a in axes(2):
         letter = a[0]
         sizes |= {
             f"step_{a}": f"stride_{letter}", f"before_{a}": f"pad_{letter}",

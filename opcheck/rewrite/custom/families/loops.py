@@ -1,7 +1,7 @@
 """Results whose every number is computed by loops over the numbers that it depends on.
 
-The text of a nest is as in :mod:`opcheck.rewrite.custom.nests`. What it reads of sizes and values is
-said by expressions that the host computes, which read the same in Python and in C++: over the
+The text of a nest is as in :mod:`opcheck.rewrite.custom.nests`. What it reads of sizes and values
+is said by expressions that the host computes, which read the same in Python and in C++: over the
 overload's arguments and ``shape0``, the shape of the result, with the functions of ``HOST``.
 """
 
@@ -12,12 +12,12 @@ from functools import cached_property
 
 from msgspec import Struct
 
-HOST = frozenset(
-    """
-    size_of numel_of length_of after_of along_of item_of given_of number_of quotient_of
-    either_of scale_of step_of
-    """.split()
-)
+_HOST = """
+    size_of numel_of length_of after_of along_of item_of given_of number_of quotient_of either_of
+    scale_of step_of
+"""
+HOST = frozenset(_HOST.split())
+
 """Functions of ``python/host.j2`` and ``binding/places_helpers.j2``."""
 
 
@@ -88,7 +88,7 @@ def axes(rank: int) -> tuple[str, ...]:
 
 
 def places_of(rank: int, prefix: str = "out") -> str:
-    """Lines that take a place apart into ``plane`` and ``at_depth``, ``at_height``, ``at_width``."""
+    """Lines that take a place apart: ``plane``, ``at_depth``, ``at_height``, ``at_width``."""
     found, left = list[str](), "place"
     for axis in reversed(axes(rank)):
         found.append(f"at_{axis} = {left} % {prefix}_{axis}")

@@ -1,5 +1,6 @@
 """Pools: the largest number or the mean of a window, and their gradients."""
 
+import re
 from collections.abc import Iterator
 
 from opcheck.rewrite.custom.families.loops import (
@@ -109,7 +110,7 @@ def _share(rank: int, at: str) -> str:
 
 def _mean(rank: int) -> Loops:
     at = index_of(rank, "from_{0}")
-    window = [level.replace(f" * apart_{a}", "") for level, a in zip(_window(rank), axes(rank))]
+    window = [re.sub(r" \* apart_\w+", "", level) for level in _window(rank)]
     taken = nested([f"if {inside(rank, 'from_{0}')}:"], f"total += self[{at}]")
     return Loops(
         f"{places_of(rank)}\ntotal = 0.0\n{nested(window, taken)}\n"

@@ -112,7 +112,7 @@ def _sampled(rank: int) -> Loops:
     lines.append(nested([f"if how == 1:\n    {nearest.replace(chr(10), chr(10) + '    ')}", within],
                         f"total = input[{at}]"))  # fmt: skip
     sizes = {
-        **{name: text.replace("self", "input") for name, text in sizes_of("self", rank, "in").items()},
+        **sizes_of("input", rank, "in"),
         **sizes_of("shape0", rank, "out"),
         "channels": "size_of(input, 1)", "how": "interpolation_mode", "beside": "padding_mode",
         "corners": "align_corners",
@@ -142,8 +142,8 @@ bin_height = high / number(out_height)
 rows = where(asked > 0, asked, -whole(floor(-bin_height)))
 columns = where(asked > 0, asked, -whole(floor(-bin_width)))
 total = 0.0
-for a in range(0, rows + place * 0):
-    for b in range(0, columns + place * 0):
+for a in range(0, rows):
+    for b in range(0, columns):
         y = top + number(at_height) * bin_height + (number(a) + 0.5) * bin_height / number(rows)
         x = left + number(at_width) * bin_width + (number(b) + 0.5) * bin_width / number(columns)
         if (y >= -1.0) & (y <= number(in_height)) & (x >= -1.0) & (x <= number(in_width)):
@@ -157,15 +157,17 @@ for a in range(0, rows + place * 0):
                     from_width = least(low_x + d, in_width - 1)
                     part_y = y_in - number(low_y)
                     part_x = x_in - number(low_x)
-                    share = where(c == 0, 1.0 - part_y, part_y) * where(d == 0, 1.0 - part_x, part_x)
-                    v = input[((batch * channels + channel) * in_height + from_height) * in_width + from_width]
-                    total += v * share
+                    share_y = where(c == 0, 1.0 - part_y, part_y)
+                    share_x = where(d == 0, 1.0 - part_x, part_x)
+                    line = (batch * channels + channel) * in_height + from_height
+                    total += input[line * in_width + from_width] * share_y * share_x
 result0 = total / number(most(rows * columns, 1))"""
 
 
 def _all() -> Iterator[tuple[str, Loops]]:
-    yield "aten::im2col", Loops(
-        _UNFOLDED, sizes={**sizes_of("self", 2, "in"), **_many("self", "out"), **_windows()}
+    yield (
+        "aten::im2col",
+        Loops(_UNFOLDED, sizes={**sizes_of("self", 2, "in"), **_many("self", "out"), **_windows()}),
     )
     yield "aten::col2im", _folded()
     yield "aten::grid_sampler_2d", _sampled(2)

@@ -130,6 +130,4 @@ class AscendC(Toolchain):
         found = family(signature.op)
         if isinstance(found, Scatter | Loops) and not found.alone:
             return Body(left=_ONE_BY_ONE)
-        return by_vector(
-            signature, _OF_CHIP.get(chip, LANGUAGE), NEST.lines, self.title, "{0}_"
-        )
+        return by_vector(signature, _OF_CHIP.get(chip, LANGUAGE), NEST.lines, self.title, "{0}_")
