@@ -28,10 +28,18 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node(FUSED, query=HEADS, key=HEADS, attn_bias=FLAGS), set(),
     ),
     "attention in half precision": (
-        node(SDPA, query=HEADS, key=HEADS, value=HEADS), {"gcu-attention-nan"},
+        node(SDPA, query=HEADS, key=HEADS, value=HEADS),
+        {"gcu-attention-nan", "maca-attention-math"},
     ),
     "attention in bfloat16": (
-        node(SDPA, query=dense(1, 2, 64, 64, dtype="bfloat16"), key=HEADS, value=HEADS), set(),
+        node(SDPA, query=dense(1, 2, 64, 64, dtype="bfloat16"), key=HEADS, value=HEADS),
+        {"maca-attention-math"},
+    ),
+    "a product of float32": (
+        node("aten::mm", self=dense(64, 64), mat2=dense(64, 64)), {"maca-float32-products"},
+    ),
+    "a product of float16": (
+        node("aten::mm", self=dense(64, 64, dtype="float16"), mat2=HEADS), set(),
     ),
     "a copy of unsigned numbers": (
         node("aten::copy_", self=dense(4, dtype="uint32"), src=dense(4, dtype="int64")),

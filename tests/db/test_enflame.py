@@ -79,6 +79,11 @@ def test_what_topsaten_does_not_take_is_computed_on_the_host(
     assert verdicts(matrix(database), op, **arguments) == expected
 
 
+def test_float64_raises(database: Database) -> None:
+    wide = dense(2, 64, dtype="float64")
+    assert verdicts(matrix(database), "aten::mm", self=wide, mat2=wide) == {Verdict.UNSUPPORTED}
+
+
 def test_lists_of_random_integers_are_int64(database: Database) -> None:
     (condition,) = matrix(database).conditions_for("aten::randperm.generator")[-1:]
     node = Node(OpName.parse("aten::randperm.generator"), (("n", 4),), (LONG,))

@@ -121,6 +121,8 @@ REFUSED = (
     ("ascend-910z", "did you mean ascend-910b or ascend-910c or ascend-910a?"),
     ("rtx4090 laptop", "did you mean nvidia-rtx4090 or nvidia-rtx3090 or nvidia-rtx5090?"),
     ("trainium", "the database has nothing of AWS; opcheck targets lists what it has"),
+    ("iluvatar", "the database has nothing of Iluvatar CoreX; opcheck targets lists what it has"),
+    ("spyre", "the database has nothing of IBM; opcheck targets lists what it has"),
 )
 PAIRED = (
     ("ascend-910b@cann8.3.RC1", "ascend-910b@7.2.0+torch2.8", ("2.7", "2.6", "2.1")),

@@ -165,8 +165,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Arc: cat in half",
         "Arc: convolution in half",
         "Max: softmax of GPT-2 in bfloat16",
-        "C550: products of float32",
-        "C550: attention of a prompt",
     ),
     Cause.TENSORS: (
         "Max: an empty quantized tensor",

@@ -1,4 +1,4 @@
-"""What users of the accelerators met that became targets last: Gaudi, MetaX, Biren, Rebellions.
+"""What users of accelerators met that became targets last: Gaudi, MetaX, Biren, Rebellions, S60.
 
 The searches name these vendors, their software and the projects that run on it.
 """
@@ -64,6 +64,8 @@ QUERIES = (
     "Torch-FL MetaX C550 test_ops failing operator int64 matmul cudnn conv_transpose RNN LSTM "
     "ctc_loss mcdnn",
     "Biren SUPA GPU BR200 DeepSpeed training verified tests passed bf16 fp64 not supported",
+    "Torch-FL Enflame GCU S60 topsaten operator fails or NaN or unsupported flagos",
+    "燧原 Enflame S60 gcu torch_gcu 算子 报错 不支持",
 )
 GAUDI, ATOM, C550 = "habana-gaudi2@1.19.0", "rebellions-atom@0.2.0", "metax-c550@2.10.0"
 COARSE, HALF = torch.bfloat16, torch.float16
@@ -263,6 +265,13 @@ REPORTS = (
         Halved(), (torch.ones(4, 16, dtype=COARSE), torch.tensor([0, 1, 2, 3])),
         ("aten::linear", "aten::cross_entropy_loss", "aten::addmm", "aten::mm"), training=True,
     ),
+    Report(
+        "S60: a convolution", "flagos-ai/Torch-FL#160", 34,
+        "under Torch-FL the route of convolutions is missing, until a pull request of August 2026",
+        "enflame-s60@0.1.0", Met.REFUSED, Because.NO_KERNEL,
+        nn.Conv2d(1, 4, 3, dtype=HALF), (torch.ones(1, 1, 8, 8, dtype=HALF),),
+        ("aten::conv2d", "aten::convolution", "aten::convolution_overrideable"),
+    ),
 )  # fmt: skip
 _LEFT_OUT = {
     Why.KNOWN: """
@@ -287,7 +296,8 @@ _LEFT_OUT = {
         RBLN-SW/torch-rbln#240 vllm-project/vllm#10897 pytorch/pytorch#191571
         pytorch/pytorch#138908 intel/torch-xpu-ops#302 meta-llama/llama-models#164
         huggingface/hf-nix#102 tinygrad/tinygrad#3007 huggingface/optimum-habana#1331
-        deepspeedai/DeepSpeed#6723 Ascend/DeepSpeed#1
+        deepspeedai/DeepSpeed#6723 Ascend/DeepSpeed#1 kijai/ComfyUI-HunyuanVideoWrapper#364
+        Comfy-Org/ComfyUI#14623 zhihu/ZhiLight#15
     """,
     Why.NO_CALL: """
         huggingface/tgi-gaudi#93 HabanaAI/vllm-fork#627 black-forest-labs/flux#422
@@ -323,7 +333,9 @@ _LEFT_OUT = {
         Lightning-AI/pytorch-lightning#11808 Lightning-AI/pytorch-lightning#17067
         Lightning-AI/pytorch-lightning#10404
         agorevski/A1.5_Smart_Contract_Bytecode_To_Code_Generator#38 OliBomby/Mapperatorinator#77
-        EleutherAI/DeeperSpeed#31 OpenBMB/BMTrain#136
+        EleutherAI/DeeperSpeed#31 OpenBMB/BMTrain#136 flagos-ai/FlagCX#544 flagos-ai/Torch-FL#115
+        flagos-ai/FlagCX#546 flagos-ai/vllm-plugin-FL#277 flagos-ai/Torch-FL#102
+        hiyouga/LlamaFactory#8085 nunchux-ai/nunchaku#183 nunchux-ai/nunchaku#162
     """,
     Why.NO_PROGRAM: """
         huggingface/transformers#36990 HabanaAI/vllm-fork#1165 mila-iqia/milabench#303
@@ -338,14 +350,15 @@ _LEFT_OUT = {
         vllm-project/vllm#9215 vllm-project/vllm#6462 HabanaAI/vllm-fork#198
     """,
     Why.NO_TARGET: """
-        HabanaAI/Model-References#19 RBLN-SW/torch-rbln#272 RBLN-SW/torch-rbln#230
-        flagos-ai/Torch-FL#248 candle-org/MindAct#2451 microsoft/DirectML#702
-        hailo-ai/hailo_model_zoo#136 tenstorrent/pytorch2.0_ttnn#470 tenstorrent/tt-metal#20038
-        PaddlePaddle/PaddleCustomDevice#708 PaddlePaddle/PaddleCustomDevice#704
-        PaddlePaddle/PaddleCustomDevice#712 PaddlePaddle/PaddleCustomDevice#1812
-        pytorch/pytorch#105209 tensorflow/models#11121 keras-team/keras-core#611
-        apache/mxnet#11568 Jittor/jittor#277 Oneflow-Inc/oneflow#8360 alibaba/BladeDISC#1316
-        HuguesTHOMAS/KPConv#33 huggingface/candle#3607 tracel-ai/burn#4181
+        flagos-ai/sglang-plugin-FL#88 flagos-ai/sglang-plugin-FL#82 flagos-ai/sglang-plugin-FL#76
+        flagos-ai/vllm-plugin-FL#532 HabanaAI/Model-References#19 RBLN-SW/torch-rbln#272
+        RBLN-SW/torch-rbln#230 flagos-ai/Torch-FL#248 candle-org/MindAct#2451
+        microsoft/DirectML#702 hailo-ai/hailo_model_zoo#136 tenstorrent/pytorch2.0_ttnn#470
+        tenstorrent/tt-metal#20038 PaddlePaddle/PaddleCustomDevice#708
+        PaddlePaddle/PaddleCustomDevice#704 PaddlePaddle/PaddleCustomDevice#712
+        PaddlePaddle/PaddleCustomDevice#1812 pytorch/pytorch#105209 tensorflow/models#11121
+        keras-team/keras-core#611 apache/mxnet#11568 Jittor/jittor#277 Oneflow-Inc/oneflow#8360
+        alibaba/BladeDISC#1316 HuguesTHOMAS/KPConv#33 huggingface/candle#3607 tracel-ai/burn#4181
         stew675/llama-cpp-rdna-boosts#3 InfiniTensor/InfiniCore#312 InfiniTensor/InfiniCore#645
         InfiniTensor/InfiniCore#481 InfiniTensor/InfiniTensor#305 opencv/opencv#22623
         ai-bond/flash-attention-v100#19 pytorch/pytorch#25287 pytorch/pytorch#7154
@@ -356,6 +369,7 @@ _LEFT_OUT = {
         microsoft/onnxruntime#28442 microsoft/onnxruntime#24915
     """,
     Why.OTHERS: """
+        flagos-ai/FlagGems-vllm#282 flagos-ai/FlagGems-vllm#283 kijai/ComfyUI-SUPIR#161
         flagos-ai/FlagGems#2386 flagos-ai/FlagGems#2389 flagos-ai/FlagGems#4264
         flagos-ai/FlagGems#719 flagos-ai/FlagGems#2018 flagos-ai/FlagGems#4088
         flagos-ai/FlagGems#4926 flagos-ai/FlagGems-vllm#620 flagos-ai/FlagGems#4972

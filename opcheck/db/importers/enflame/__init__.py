@@ -60,7 +60,11 @@ def _release(sources: Path, release: str) -> ReleaseFile:
         release=release,
         about=f"Operators that Torch-FL {release} registers",
         torch=(torch,),
-        sources={"list": _source(release, LIST), "code": _source(release, CODE)},
+        sources={
+            "list": _source(release, LIST),
+            "code": _source(release, CODE),
+            "amp": _code()["sources"]["amp"],
+        },
         operators=operators,
         conditions=tuple(facts.conditions(_facts(release), release, "list", operators)),
         key=_KEY,
