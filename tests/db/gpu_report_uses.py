@@ -79,6 +79,7 @@ def _bags(mode: int, indices: str, *, width: int = 2**16) -> Node:
 
 LENGTHS = dense(2, dtype="int32")
 BIAS = dense(8, dtype="float16")
+H20 = "cuda-h20-products"
 USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of 257 batches of distances": (
         _gradients(257, 128, 256, width=256), {"cuda-cdist-gradients-large"},
@@ -226,13 +227,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "norms of small and empty tensors": (node(NORMS, self=(dense(4), dense(0))), set()),
     "norms of large tensors": (node(NORMS, self=(dense(4915200), dense(4))), set()),
-    "three long rows in bfloat16": (_product(3), {"cuda-mm-odd-slow"}),
-    "four": (_product(4), set()),
-    "one": (_product(1), set()),
-    "17": (_product(17), set()),
-    "three in float16": (_product(3, "float16"), set()),
+    "three long rows in bfloat16": (_product(3), {"cuda-mm-odd-slow", H20}),
+    "four": (_product(4), {H20}),
+    "one": (_product(1), {H20}),
+    "17": (_product(17), {H20}),
+    "three in float16": (_product(3, "float16"), {H20}),
     "three that lie in order": (
-        node("aten::mm", self=dense(3, 100_000, dtype="bfloat16")), set(),
+        node("aten::mm", self=dense(3, 100_000, dtype="bfloat16")), {H20},
     ),
     "a batch of one pair of vectors": (
         node("aten::bmm", self=dense(1, 1, 8192), mat2=dense(1, 8192, 1)),

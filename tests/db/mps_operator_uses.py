@@ -88,7 +88,8 @@ MPS_OPERATOR_USES: dict[str, tuple[Node, set[str]]] = {
     "a million counted": (node("bincount", self=MANY, minlength=16), {"mps-bincount-slow"}),
     "three counted": (node("bincount", self=LONGS, minlength=16), set()),
     "values and how often": (
-        node("_unique2", self=dense(2**17), return_counts=True), {"mps-bincount-slow"},
+        node("_unique2", self=dense(2**17), return_counts=True),
+        {"mps-bincount-slow", "mps-unique-counts-equal"},
     ),
     "values": (node("_unique2", self=dense(2**17), return_counts=False), set()),
     "many triangular systems": (

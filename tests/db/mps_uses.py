@@ -114,7 +114,7 @@ MPS_USES = {
     ),
     "counts of many": (
         node("_unique2", self=dense(10**6, dtype="int32"), return_counts=True),
-        {"mps-unique-counts", "mps-bincount-slow"},
+        {"mps-unique-counts", "mps-bincount-slow", "mps-unique-counts-equal"},
     ),
     "unique of a matrix": (node("_unique2", self=dense(2, 3)), {"mps-unique-rank"}),
     "a shift of bytes": (node("__rshift__.Scalar", self=BYTES, other=4), {"mps-shift-uint8"}),
