@@ -21,6 +21,30 @@ class Item(Predicate, frozen=True):
                 yield from ((name, item) for item in value)
 
 
+class Difference(Predicate, frozen=True):
+    """By how much each number of a list is above the one at the same place of another argument."""
+
+    kind = "difference"
+
+    less: str = ""
+    """The other argument: a list, or one number for all places; 1 where it is left out."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The difference as text."""
+        return str(value) if type(value) is int else None
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        given = dict(node.arguments)
+        other = given.get(self.less, 1)
+        for name, value in constants(self.argument, node):
+            numbers = value if isinstance(value, tuple) else (value,)
+            beside = other if isinstance(other, tuple) else (other,)
+            if len(beside) == 1:
+                beside *= len(numbers)
+            for one, less in zip(numbers, beside, strict=False):
+                yield name, as_int(one, 0) - as_int(less, 1)
+
+
 class ScaledSize(Predicate, frozen=True):
     """One size of a tensor argument, or of a list of sizes, times a scale among the arguments."""
 

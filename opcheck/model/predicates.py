@@ -339,12 +339,17 @@ class Mode(Predicate, frozen=True):
 
 
 class Product(Predicate, frozen=True):
-    """The product of a list of numbers: how much a kernel of ``kernel_size`` covers."""
+    """The product of a list of numbers: how much a kernel of ``kernel_size`` covers.
+
+    Of a tensor, that of its sizes.
+    """
 
     kind = "product"
 
     def measure(self, value: Value, dim: int = 0) -> str | None:
         """The product."""
+        if isinstance(value, TensorMeta):
+            return str(value.numel)
         if not isinstance(value, tuple) or not value:
             return None
         numbers = [item for item in value if isinstance(item, int | float)]

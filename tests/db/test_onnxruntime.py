@@ -11,7 +11,7 @@ from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.target import TargetKind, TargetSpec
-from opcheck.model.trace import Composite, Node, OpName, Value
+from opcheck.model.trace import Composite, Constant, Node, OpName, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
 from tests.db.calls import dense
@@ -37,6 +37,47 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
     ("aten::diag_embed", FLOAT, Verdict.DECOMPOSED, "decomposed-before-conversion"),
 )
+
+
+NONE = dense(dtype="float32")
+MANY, FEW = dense(40, dtype="int64"), dense(9, dtype="int64")
+PADDED = (("input", FLOAT), ("weight", FLOAT), ("stride", (2, 1)), ("transposed", True))
+REFUSALS: tuple[tuple[str, tuple[tuple[str, Value], ...], str], ...] = (
+    ("aten::amin", (("self", FLOAT),), "not-converted"),
+    ("aten::aminmax", (("self", FLOAT),), "not-converted"),
+    ("aten::amax", (("self", FLOAT), ("dim", (0,))), "registered"),
+    ("aten::amax", (("self", NONE), ("dim", (0,))), "shape-not-supported"),
+    ("aten::linalg_vector_norm", (("self", NONE), ("dim", (0,))), "shape-not-supported"),
+    ("aten::linalg_vector_norm", (("self", NONE),), "registered"),
+    ("aten::topk", (("self", NONE), ("k", 1)), "shape-not-supported"),
+    ("aten::max_pool2d", (("self", WHOLE),), "dtype-not-supported"),
+    ("aten::divide.Tensor", (("self", FLOAT), ("other", WHOLE)), "dtype-not-supported"),
+    ("aten::div.Tensor", (("self", FLOAT), ("other", WHOLE)), "registered"),
+    ("aten::stack", (("tensors", (FLOAT, WHOLE)),), "dtype-not-supported"),
+    ("aten::select_scatter", (("self", FLOAT), ("src", WHOLE)), "dtype-not-supported"),
+    ("aten::rand", (("size", (2,)), ("dtype", Constant("dtype", "float16"))),
+     "dtype-not-supported"),
+    ("aten::convolution", (*PADDED, ("output_padding", (1, 0))), "registered"),
+    ("aten::convolution", (*PADDED, ("output_padding", (0, 1))), "shape-not-supported"),
+    ("aten::im2col", (("self", dense(0, 2, 4, 4, dtype="float32")),), "shape-not-supported"),
+    ("aten::im2col", (("self", dense(2, 4, 4, dtype="float32")),), "shape-not-supported"),
+    ("aten::resize_", (("self", FLOAT), ("size", (3, 3))), "no-converter"),
+    ("aten::resize_", (("self", FLOAT), ("size", (2, 2))), "decomposed-before-conversion"),
+    ("aten::isin.Tensor_Tensor", (("elements", WHOLE), ("test_elements", MANY)),
+     "part-not-converted"),
+    ("aten::isin.Tensor_Tensor", (("elements", WHOLE), ("test_elements", FEW)),
+     "decomposed-before-conversion"),
+    ("aten::isin.Tensor_Tensor", (("elements", dense(10**8, dtype="int64")),
+                                  ("test_elements", MANY)), "part-not-converted"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "given", "code"), REFUSALS)
+def test_what_code_refuses_is_told_of_the_calls_that_it_refuses(
+    op: str, given: tuple[tuple[str, Value], ...], code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    assert Walk([Node(OpName.parse(op), given)], matrix, "2.13.0").resolution(0).code == code
 
 
 @pytest.mark.parametrize(("op", "path", "kernel"), CELLS)

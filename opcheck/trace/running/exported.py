@@ -28,10 +28,10 @@ KNOWN = (
 )  # fmt: skip
 """What ``torch.export`` takes and gives, within containers that pytree knows."""
 _MAKING = frozenset({
-    torch.arange, torch.bartlett_window, torch.blackman_window, torch.empty, torch.eye,
-    torch.full, torch.hamming_window, torch.hann_window, torch.linspace, torch.logspace,
-    torch.ones, torch.rand, torch.randint, torch.randn, torch.randperm, torch.range,
-    torch.tril_indices, torch.triu_indices, torch.zeros,
+    torch.arange, torch.bartlett_window, torch.blackman_window, torch.empty, torch.empty_strided,
+    torch.eye, torch.full, torch.hamming_window, torch.hann_window, torch.linspace,
+    torch.logspace, torch.ones, torch.rand, torch.randint, torch.randn, torch.randperm,
+    torch.range, torch.tril_indices, torch.triu_indices, torch.zeros,
 })  # fmt: skip
 """Functions of PyTorch that make a tensor of no other."""
 _FLAGS = ("_is_compiling_flag", "_is_exporting_flag")
@@ -47,7 +47,7 @@ def as_exported(device_type: str) -> Iterator[None]:
 
 
 class _MadeThere(TorchFunctionMode):
-    """Has what a model makes without naming a device be on the traced one: a graph is one place.
+    """Has what a model makes on no device or the CPU be on the traced one: a graph is one place.
 
     Not what it makes of Python's numbers: ``torch.export`` knows the values of those.
     """
@@ -59,9 +59,9 @@ class _MadeThere(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call it, on the device if nothing says where."""
+        """Call it, on the device in place of the CPU."""
         given = dict(kwargs or {})
-        if func in _MAKING and given.get("device") is None:
+        if func in _MAKING and str(given.get("device") or "cpu") == "cpu":
             given["device"] = self._device
         return func(*args, **given)
 

@@ -29,6 +29,10 @@ _CODES = {
 }  # fmt: skip
 
 
+_READ = frozenset({"other", "capture", "leaf"})
+"""Reasons of single calls, which say nothing of others where the code was read."""
+
+
 class OnnxRuntimeImporter(Importer):
     """Reads what was extracted of torch.onnx's registry and of ONNX Runtime's kernels."""
 
@@ -81,7 +85,7 @@ def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[st
         }
         for name, form in operator_list.written_forms(own, known).items()
     }
-    return {**found, **served}
+    return {**found, **served, **_code()["entries"]}
 
 
 def _writes(name: str, known: Mapping[str, operator_list.Function]) -> bool:
@@ -150,7 +154,7 @@ def _conditions(
         if name not in operators or "method" in operators[name]:
             continue
         for why, dtypes in _reasons(said):
-            if why in ("other", "capture") and name in read:
+            if why.partition(" ")[0] in _READ and name in read:
                 continue  # the code says when
             argument = _argument(name, known)
             refused[why, argument if dtypes else "", dtypes].append(name)
