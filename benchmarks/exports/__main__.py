@@ -1,4 +1,4 @@
-"""Writes docs/export-agreement.md: ``python -m benchmarks.exports FOLDER``.
+"""Writes the page of a target: ``python -m benchmarks.exports FOLDER [TARGET]``.
 
 The folder has what ``benchmarks.exports.happened`` noted; opcheck is asked about the same cases.
 """
@@ -11,22 +11,45 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.exports.compared import TARGET, Compared, compared, kept
-from benchmarks.exports.happened import DTYPES, MODEL, OPERATOR
+from benchmarks.exports.compared import Compared, compared, kept
+from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
-PAGE = ROOT / "docs" / "export-agreement.md"
-_HEAD = f"""\
+ONNX, OPENVINO = EXPORTERS
+PAGES = {ONNX: "export-agreement.md", OPENVINO: "export-agreement-openvino.md"}
+_HEADS = {
+    ONNX: f"""\
 # Export verdicts and what really happens
 
 Written by `python -m benchmarks.exports FOLDER`; do not edit. Models of `tests/zoo` and operators
-of PyTorch's own samples, drawn by a hash of their names, were really exported for `{TARGET}`
+of PyTorch's own samples, drawn by a hash of their names, were really exported for `{ONNX}`
 and run there (`python -m benchmarks.exports.happened FOLDER operator`, and `model`), without asking
 opcheck. Beside that stands what a scan says of the same call. *Conversion* is whether a file is
 written; *running*, whether ONNX Runtime runs it too, whatever the values. *Unknown* is what opcheck
 says that nobody has told.
-"""
+""",
+    OPENVINO: f"""\
+# OpenVINO: verdicts and what really happens
+
+Written by `python -m benchmarks.exports FOLDER {OPENVINO}`; do not edit. Models of `tests/zoo` and
+operators of PyTorch's own samples, drawn by a hash of their names, were really converted for
+`{OPENVINO}` and run there (`python -m benchmarks.exports.happened FOLDER operator {OPENVINO}`, and
+`model`), without asking opcheck. Beside that stands what a scan says of the same call. *Conversion*
+is whether a file is written; *running*, whether the CPU plugin runs it too, whatever the values.
+*Unknown* is what opcheck says that nobody has told. What opcheck knows of dtypes comes from other
+samples of these operators, where they have more than one.
+""",
+}
+_VALUES = {
+    ONNX: """\
+*values* has random numbers too: ONNX Runtime draws its own. And outputs in float32
+where PyTorch gives float16.
+""",
+    OPENVINO: """\
+*values* has random numbers too: OpenVINO draws its own.
+""",
+}
 _WRONG = """
 ## Where opcheck is wrong
 
@@ -34,7 +57,7 @@ _WRONG = """
 | --- | --- | --- |
 """
 _LONGEST = 110
-_FILE = re.compile(r"\S*/model\.onnx")
+_FILE = re.compile(r"\S*/(?=model\.(?:onnx|xml))")
 """A file in a folder that no other run has."""
 
 
@@ -77,7 +100,7 @@ def wrong(rows: Iterable[Compared]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    short = _FILE.sub("model.onnx", " ".join(text.split())).replace("|", "\\|").replace("<", "")
+    short = _FILE.sub("", " ".join(text.split())).replace("|", "\\|").replace("<", "")
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST]}…"
 
 
@@ -85,16 +108,15 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def page(rows: Sequence[Compared]) -> str:
+def page(rows: Sequence[Compared], target: str = ONNX) -> str:
     """The whole page."""
     operators = {row.case.split()[1] for row in rows if row.kind == OPERATOR}
     models = sum(row.kind == MODEL for row in rows)
     parts = [
-        _HEAD,
+        _HEADS[target],
         f"\n{models} models and {len(operators)} operators were exported.\n\n",
         "\n".join(table(rows)), "\n\n## How far they came\n\n", "\n".join(stages(rows)),
-        "\n\n*values* has random numbers too: ONNX Runtime draws its own. And outputs in float32\n"
-        "where PyTorch gives float16.\n",
+        f"\n\n{_VALUES[target]}",
         _WRONG, "\n".join(wrong(rows)), "\n",
     ]  # fmt: skip
     return "".join(parts)
@@ -104,9 +126,10 @@ def main() -> None:
     """Compare, and write the page."""
     torch.set_num_threads(1)
     folder = Path(sys.argv[1])
-    rows = compared(folder)
+    target = sys.argv[2] if sys.argv[2:] else ONNX
+    rows = compared(folder, target)
     kept(rows, folder / "compared.jsonl")
-    PAGE.write_text(page(rows), encoding="utf-8")
+    (ROOT / "docs" / PAGES[target]).write_text(page(rows, target), encoding="utf-8")
 
 
 if __name__ == "__main__":

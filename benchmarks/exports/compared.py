@@ -19,8 +19,6 @@ from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model
 
-TARGET = "onnxruntime-cpu"
-
 
 class Said(Struct, frozen=True):
     """What opcheck says of one case; None where it could not tell."""
@@ -54,10 +52,10 @@ class Compared(Struct, frozen=True):
         return None if said is None else said == self.stage.runs
 
 
-def matrix() -> SupportMatrix:
+def matrix(target: str) -> SupportMatrix:
     """What the database has of the target."""
     database = Database.open()
-    return database.matrix(database.resolve(TargetSpec(TARGET)))
+    return database.matrix(database.resolve(TargetSpec(target)))
 
 
 def said_of(case: Case, against: SupportMatrix) -> Said:
@@ -82,9 +80,9 @@ def answer(report: TargetReport) -> Said:
     return Said(converted, runs, why)
 
 
-def compared(folder: Path, kinds: Iterable[str] = (MODEL, OPERATOR)) -> list[Compared]:
+def compared(folder: Path, target: str, kinds: Iterable[str] = (MODEL, OPERATOR)) -> list[Compared]:
     """Every case that the folder has the outcome of."""
-    against, rows = matrix(), []
+    against, rows = matrix(target), []
     for kind in kinds:
         happened = noted(folder / f"{kind}s.jsonl")
         for case in cases(kind):

@@ -1,7 +1,7 @@
 """Exports models and operators, runs them, and notes what happened; opcheck is not asked.
 
-``python -m benchmarks.exports.happened FOLDER operator|model`` writes a file of JSON lines, one an
-export. What stands there is not done again.
+``python -m benchmarks.exports.happened FOLDER operator|model [TARGET]`` writes a file of JSON
+lines, one an export. What stands there is not done again.
 """
 
 import functools
@@ -19,12 +19,14 @@ from msgspec import Struct
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from opcheck.exporting.onnx_runtime import prove
+from opcheck.exporting import onnx_runtime, open_vino
 from tests.zoo import ZOO
 
 DTYPES = (torch.float32, torch.float16, torch.int64)
 OPERATORS = 320
 """So many, drawn by a hash of their names."""
+EXPORTERS: Mapping[str, Any] = {"onnxruntime-cpu": onnx_runtime, "openvino-cpu": open_vino}
+"""Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"
 _PLACE = 3
 """Which of an operator's samples is exported: the fourth, or the last where it has fewer."""
@@ -101,7 +103,7 @@ def _sample(info: Any, dtype: torch.dtype) -> tuple[nn.Module, tuple[Any, ...], 
     return call, call.inputs, {}
 
 
-def happened(case: Case) -> dict[str, Any]:
+def happened(case: Case, exporter: Any) -> dict[str, Any]:
     """Export and run one, as a line."""
     try:
         module, args, kwargs = case.make()
@@ -110,12 +112,17 @@ def happened(case: Case) -> dict[str, Any]:
     except Exception as error:  # PyTorch itself refuses it: it says nothing of an export
         return {"stage": "none", "error": f"{type(error).__name__}: {error}"[:200]}
     with tempfile.TemporaryDirectory() as folder:
-        found = prove(module, args, kwargs, str(Path(folder) / "model.onnx"))
+        found = exporter.prove(module, args, kwargs, str(Path(folder) / exporter.FILE))
     return {"stage": found.stage.value, "error": found.error, "random": found.random}
 
 
-def kept() -> None:
+def kept(target: str) -> None:
     """Have torch.export look once for what it looks for on every call: composites, and a table."""
+    if EXPORTERS[target] is open_vino:
+        from opcheck.db.importers.openvino.wheel import hasten
+
+        hasten()
+        return
     utils, decomp_utils, exported_program, _decomp, _registration = _private()
     found = functools.cache(utils._collect_all_valid_cia_ops)
     for module in (utils, decomp_utils, exported_program):
@@ -149,13 +156,16 @@ def main() -> None:
     """Export what the file does not have yet."""
     torch.set_num_threads(1)
     path, kind = Path(sys.argv[1]) / f"{sys.argv[2]}s.jsonl", sys.argv[2]
+    target = sys.argv[3] if sys.argv[3:] else next(iter(EXPORTERS))
     path.parent.mkdir(parents=True, exist_ok=True)
     done = noted(path)
-    kept()
+    kept(target)
     with path.open("a", encoding="utf-8") as file:
         for case in cases(kind):
             if case.key not in done:
-                file.write(json.dumps({"case": case.key, **happened(case)}) + "\n")
+                file.write(
+                    json.dumps({"case": case.key, **happened(case, EXPORTERS[target])}) + "\n"
+                )
                 file.flush()
 
 

@@ -3,16 +3,12 @@
 Nothing here looks at the database: what happens is what the libraries do.
 """
 
-import logging
 import os
 import time
-import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
-from io import StringIO
 from typing import Any
 
 import torch
@@ -21,17 +17,17 @@ from torch import Tensor, nn
 from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
 
 from opcheck.errors import UsageError
+from opcheck.exporting import outputs
 from opcheck.lang.sentence import Sentence
-from opcheck.model.emulation import Difference
 from opcheck.model.exporting import ExportRun, Stage
 
+FILE = "model.onnx"
+"""What a model is called that is not kept."""
 LIBRARIES = ("onnx", "onnxscript", "onnxruntime")
 """What exporting and running takes, beside torch."""
 _PROVIDER = "CPUExecutionProvider"
 _WIDE = {torch.bfloat16: torch.float32}
 """What numpy has no dtype for -> what stands for it in a comparison."""
-_TOLERANCE = {torch.float16: 2e-2, torch.bfloat16: 8e-2, torch.float32: 1e-3, torch.float64: 1e-6}
-"""How far an output may be off, of its largest value: runtimes fuse and reorder sums."""
 
 
 def require_installed() -> None:
@@ -60,25 +56,12 @@ def prove(
     """Export a model to ``path``; ``run`` the file too, and compare what it gives with PyTorch."""
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
-    with _quiet(), torch.no_grad():
+    with outputs.quiet(), torch.no_grad():
         found = _exported(model, tuple(args), dict(kwargs), path, opset)
         seconds = time.perf_counter() - started
         if run and found.stage.converted:
             found = _ran(found, model, args, kwargs, path)
     return replace(found, versions=versions, seconds=seconds)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep to themselves what exporters and runtimes print: what failed is in the answer."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 def _exported(
@@ -87,13 +70,13 @@ def _exported(
     try:
         captured = torch.export.export(model, args, kwargs, strict=False)
     except Exception as error:  # whatever the model's code raises while it is captured
-        return ExportRun(Stage.CAPTURE, _told(error))
+        return ExportRun(Stage.CAPTURE, outputs.told(error))
     try:
         program = torch.onnx.export(captured, dynamo=True, opset_version=opset, verbose=False)
         assert program is not None
         program.save(path)
     except Exception as error:  # whatever the converter raises
-        return ExportRun(Stage.CONVERSION, _told(_root(error)))
+        return ExportRun(Stage.CONVERSION, outputs.told(_root(error)))
     graph = program.model.graph
     calls = Counter(_name(node.domain, node.op_type) for node in graph.all_nodes())
     return ExportRun(
@@ -114,18 +97,13 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _told(error: BaseException) -> str:
-    lines = str(error).strip().splitlines() or [""]
-    return f"{type(error).__name__}: {lines[0].strip()[:300]}"
-
-
 def _ran(
     found: ExportRun, model: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], path: str
 ) -> ExportRun:
     """The file run on what the model was given, and its outputs beside PyTorch's."""
     import onnxruntime
 
-    wanted, again = _outputs(model, args, kwargs), _outputs(model, args, kwargs)
+    wanted, again = (outputs.of_model(model, args, kwargs) for _ in range(2))
     given = [t for t in pytree.tree_leaves((tuple(args), dict(kwargs))) if isinstance(t, Tensor)]
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "0") or 0)
@@ -134,19 +112,8 @@ def _ran(
         session = onnxruntime.InferenceSession(path, options, providers=[_PROVIDER])
         got = _results(session, given)
     except Exception as error:  # whatever the runtime raises
-        return replace(found, stage=Stage.RUNTIME, error=_told(error))
-    random = any(not _alike(a, b) for a, b in zip(wanted, again, strict=True))
-    differences = tuple(_differences(wanted, got))
-    off = _off(wanted, got, random=random)
-    stage = Stage.VALUES if off else Stage.PROVED
-    return replace(found, stage=stage, error=off, differences=differences, random=random)
-
-
-def _outputs(model: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-    """What PyTorch gives; inputs are copied, for a model may write to them."""
-    own = pytree.tree_map_only(Tensor, torch.clone, (tuple(args), dict(kwargs)))
-    found = model(*own[0], **own[1])
-    return [t for t in pytree.tree_leaves(found) if isinstance(t, Tensor)]
+        return replace(found, stage=Stage.RUNTIME, error=outputs.told(error))
+    return outputs.compared(found, wanted, again, got)
 
 
 def _results(session: Any, given: Sequence[Tensor]) -> list[Tensor]:
@@ -177,60 +144,3 @@ def _raw(tensor: Tensor) -> Any:
 
     bits = tensor.view(torch.int16).numpy()
     return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, TensorProto.BFLOAT16)
-
-
-def _differences(wanted: Sequence[Tensor], got: Sequence[Tensor]) -> Iterator[Difference]:
-    names = [f"output[{i}]" for i in range(len(wanted))] if len(wanted) > 1 else ["output"]
-    for name, one, other in zip(names, wanted, got, strict=False):
-        dtype = str(one.dtype).removeprefix("torch.")
-        yield Difference(name, tuple(one.shape), dtype, _largest(_real(one), other))
-
-
-def _real(tensor: Tensor) -> Tensor:
-    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
-
-
-def _largest(one: Tensor, other: Tensor) -> float | None:
-    if one.shape != other.shape:
-        return None
-    left, right = one.double(), other.double()
-    apart = (left - right).abs()
-    apart[(left == right) | (left.isnan() & right.isnan())] = 0.0
-    if not bool(torch.isfinite(apart).all()):
-        return None
-    return float(apart.max()) if apart.numel() else 0.0
-
-
-def _alike(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and _largest(_real(one), _real(other)) == 0.0
-
-
-def _off(wanted: Sequence[Tensor], got: Sequence[Tensor], *, random: bool) -> str:
-    """Say what differs more than rounding does; "" where nothing does."""
-    if len(wanted) != len(got):
-        return f"{len(got)} outputs, where PyTorch gives {len(wanted)}"
-    for place, (one, other) in enumerate(zip(map(_real, wanted), got, strict=True)):
-        if one.dtype != other.dtype:
-            return f"output {place} is {_dtype(other)}, where PyTorch gives {_dtype(one)}"
-        if one.shape != other.shape:
-            return f"output {place} is of {_shape(other)}, where PyTorch gives {_shape(one)}"
-        largest = _largest(one, other)
-        scale = _scale(one)
-        if not random and (largest is None or largest > _TOLERANCE.get(one.dtype, 0.0) * scale):
-            return f"output {place} is off by {largest}, where the largest value is {scale:g}"
-    return ""
-
-
-def _scale(tensor: Tensor) -> float:
-    """The largest finite value, 1 where all are smaller."""
-    finite = tensor.double().abs()
-    finite = finite[torch.isfinite(finite)]
-    return max(1.0, float(finite.max())) if finite.numel() else 1.0
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-def _shape(tensor: Tensor) -> str:
-    return str(tuple(tensor.shape))

@@ -43,7 +43,7 @@ class ExportRun(Struct, frozen=True):
     versions: tuple[tuple[str, str], ...] = ()
     """Libraries that took part, with their versions."""
     opset: int = 0
-    """The version of ONNX's operators that the file is written in; 0 where there is none."""
+    """The version of ONNX's operators that the file is written in; 0 where it is of no ONNX."""
     operators: tuple[tuple[str, int], ...] = ()
     """What the file's graph calls, and how often."""
     differences: tuple[Difference, ...] = ()
@@ -66,6 +66,8 @@ class ExportRequest(Struct, frozen=True):
     model: ModelSpec
     target: str
     """``str(Target)``."""
+    vendor: str
+    """Whose converter and runtime it is."""
     path: str = ""
     """The file to write it to; "": a temporary one."""
     opset: int = 0

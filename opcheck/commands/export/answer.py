@@ -14,6 +14,9 @@ from opcheck.model.target import TargetKind
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, open_database, silent
 
+OPTIONS = {"onnxruntime": "--onnx", "openvino": "--openvino"}
+"""Vendor -> the option that keeps the file of its format."""
+
 
 def export(
     question: ExportQuestion, progress: Progress = silent, output: Progress = silent
@@ -35,9 +38,12 @@ def export(
                 each.name for each in database.of_kind(TargetKind.EXPORT)
             )),
         )  # fmt: skip
+    _require_own_options(question, target.vendor)
     path = os.path.abspath(question.output) if question.output else ""
     found = run.export(
-        ExportRequest(question.model, str(target), path, question.opset, run=question.prove),
+        ExportRequest(
+            question.model, str(target), target.vendor, path, question.opset, run=question.prove
+        ),
         progress=progress,
         output=output,
     )
@@ -48,6 +54,22 @@ def export(
         question.model.source, str(target), found, question.prove, question.output if kept else ""
     )
     return _beside_scan(question, answer, progress) if question.prove else answer
+
+
+def _require_own_options(question: ExportQuestion, vendor: str) -> None:
+    """Refuse what is asked of the file of another format."""
+    if question.output and question.output_of != vendor:
+        option, own = (OPTIONS[each] for each in (question.output_of, vendor))
+        raise UsageError(
+            Sentence("{option} keeps no file for {target}", option=option, target=question.target),
+            Sentence("use {option}", option=own),
+        )
+    if question.opset and vendor != "onnxruntime":
+        raise UsageError(
+            Sentence("--opset is a version of ONNX's operators, which {target} has none of",
+                     target=question.target),
+            Sentence("leave it out, or export for onnxruntime-cpu"),
+        )  # fmt: skip
 
 
 def _beside_scan(

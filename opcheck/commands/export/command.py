@@ -30,6 +30,14 @@ def _opset(text: str) -> int:
     return int(text)
 
 
+def _xml(text: str) -> str:
+    if not text.endswith(".xml"):
+        raise typer.BadParameter(
+            Sentence("not a file that ends in .xml: {text}", text=repr(text[:80]))
+        )
+    return text
+
+
 Prove = Annotated[
     bool,
     typer.Option(
@@ -42,6 +50,16 @@ Into = Annotated[
     str,
     typer.Option(
         "--onnx", metavar="FILE", help="Keep the exported model.", show_default="it is not kept"
+    ),
+]
+IntoOpenVino = Annotated[
+    str,
+    typer.Option(
+        "--openvino",
+        parser=_xml,
+        metavar="FILE",
+        help="Keep the converted model, and its weights in a file .bin beside it.",
+        show_default="it is not kept",
     ),
 ]
 Opset = Annotated[
@@ -62,6 +80,7 @@ def export(
     inputs: model_options.Inputs = None,
     prove: Prove = False,
     onnx: Into = "",
+    openvino: IntoOpenVino = "",
     opset: Opset = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
@@ -76,11 +95,18 @@ def export(
     from opcheck.commands.export import answer
 
     view, out = command_view("export", format), Output(output)
-    if onnx:
-        answer.require_writable(onnx)
+    kept = onnx or openvino
+    if kept:
+        answer.require_writable(kept)
     model = model_options.model_spec(source, inputs, timeout, memory, trust, schemas=schemas)
     question = ExportQuestion(
-        model, options.only(target), prove, onnx, opset or 0, tuple(database or ())
+        model,
+        options.only(target),
+        prove,
+        kept,
+        "onnxruntime" if onnx else "openvino",
+        opset or 0,
+        tuple(database or ()),
     )
     with Progress(quiet) as progress:
         found = answer.export(question, progress, forward_output if verbose else discard_output)

@@ -25,6 +25,8 @@ class ExportQuestion(Struct, frozen=True):
     """Whether to run the file, and to scan."""
     output: str = ""
     """The file to write; "": none is kept."""
+    output_of: str = "onnxruntime"
+    """The vendor whose format that file has."""
     opset: int = 0
     """The version of ONNX's operators; 0: the converter's own choice."""
     databases: tuple[str, ...] = ()

@@ -2,13 +2,43 @@
 
 import copy
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.exporting import ExportRequest, ExportRun
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded
+
+
+class Exporter(Protocol):
+    """A module that exports models for one vendor, and has its runtime run them."""
+
+    FILE: str
+
+    def require_installed(self) -> None:
+        """Refuse where a library is missing."""
+
+    def prove(
+        self,
+        model: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        path: str,
+        opset: int | None = None,
+        *,
+        run: bool = True,
+    ) -> ExportRun:
+        """Export a model to ``path``; ``run`` the file too."""
+
+
+def exporter_of(vendor: str) -> Exporter:
+    """The module that exports for a vendor."""
+    from opcheck.exporting import onnx_runtime, open_vino
+
+    found: dict[str, Exporter] = {"onnxruntime": onnx_runtime, "openvino": open_vino}
+    return found[vendor]
 
 
 def exported(request: ExportRequest, process: Process, load: Callable[[], Loaded]) -> ExportRun:
@@ -17,14 +47,14 @@ def exported(request: ExportRequest, process: Process, load: Callable[[], Loaded
     Raises:
         UsageError: a library that it takes is not installed.
     """
-    from opcheck.exporting.onnx_runtime import prove, require_installed
     from opcheck.trace.run import as_module
 
-    require_installed()
+    exporter = exporter_of(request.vendor)
+    exporter.require_installed()
     loaded = load()
     process.begin("emulate", Sentence("exporting {source}", source=request.model.source))
     args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
     module = as_module(loaded.module).eval()
     with tempfile.TemporaryDirectory() as folder:
-        path = request.path or str(Path(folder) / "model.onnx")
-        return prove(module, args, kwargs, path, request.opset or None, run=request.run)
+        path = request.path or str(Path(folder) / exporter.FILE)
+        return exporter.prove(module, args, kwargs, path, request.opset or None, run=request.run)

@@ -2,15 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opcheck.commands.export.answer import export, require_writable
-from opcheck.commands.export.command import _opset
+from opcheck.commands.export.command import _opset, _xml
 from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.export.views import json as json_view
 from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
+from opcheck.exporting import onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.emulation import Difference
 from opcheck.model.exporting import ExportRun, Stage
@@ -160,7 +162,30 @@ def test_a_page_in_chinese_has_no_english_sentence() -> None:
 def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no target that models are exported for") as error:
         export(question(tmp_path, "x", "nvidia-h100"))
-    assert error.value.hint == "name one of them: onnxruntime-cpu"
+    assert error.value.hint == "name one of them: onnxruntime-cpu, openvino-cpu"
+
+
+@pytest.mark.parametrize(
+    ("target", "output_of", "opset", "error", "hint"),
+    [
+        ("openvino-cpu", "onnxruntime", 0, "--onnx keeps no file for openvino-cpu",
+         "use --openvino"),
+        ("onnxruntime-cpu", "openvino", 0, "--openvino keeps no file for onnxruntime-cpu",
+         "use --onnx"),
+        ("openvino-cpu", "openvino", 20, "--opset is a version of ONNX's operators, which "
+         "openvino-cpu has none of", "leave it out, or export for onnxruntime-cpu"),
+    ],
+)  # fmt: skip
+def test_options_of_another_format_are_refused(
+    target: str, output_of: str, opset: int, error: str, hint: str
+) -> None:
+    asked = ExportQuestion(
+        ModelSpec("net.py:net"), TargetSpec(target), output="net.file", output_of=output_of,
+        opset=opset,
+    )  # fmt: skip
+    with pytest.raises(UsageError) as found:
+        export(asked)
+    assert (str(found.value), str(found.value.hint)) == (error, hint)
 
 
 def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
@@ -175,6 +200,20 @@ def test_versions_of_operators_are_those_that_torch_writes() -> None:
     assert _opset("20") == 20
     with pytest.raises(typer.BadParameter, match="want 18 to 24"):
         _opset("11")
+
+
+def test_a_model_of_openvino_is_kept_in_an_xml_file() -> None:
+    import typer
+
+    assert _xml("net.xml") == "net.xml"
+    with pytest.raises(typer.BadParameter, match=r"not a file that ends in \.xml: 'net\.onnx'"):
+        _xml("net.onnx")
+
+
+def test_a_graph_of_no_onnx_names_no_opset() -> None:
+    run = ExportRun(Stage.PROVED, operators=(("MatMul", 2), ("Relu", 1)))
+    page = text_view.render(ExportAnswer("net.py:net", "openvino-cpu@2026.4.1", run, True))
+    assert "3 calls: MatMul ×2, Relu ×1" in page.splitlines()
 
 
 @pytest.mark.slow
@@ -211,12 +250,69 @@ def test_a_file_is_kept_where_that_is_asked_for(tmp_path: Path) -> None:
     assert path.stat().st_size > 0
 
 
-def test_without_the_libraries_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "stage", "predicted"),
+    [
+        ("(x @ x.T).relu()", Stage.PROVED, True),
+        ("x.double().atan()", Stage.PROVED, True),
+        ("torch.cumprod(x, 0)", Stage.CONVERSION, False),
+        ("x + 1 if bool(x.sum() > 0) else x", Stage.CAPTURE, None),
+    ],
+)
+def test_a_model_is_really_converted_by_openvino_and_run(
+    tmp_path: Path, body: str, stage: Stage, predicted: bool | None
 ) -> None:
-    from opcheck.exporting import onnx_runtime
+    pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
+    found = export(question(tmp_path, body, "openvino-cpu"))
+    assert (found.run.stage, found.predicted) == (stage, predicted)
+    assert found.came_through is (stage is Stage.PROVED)
+    assert found.run.error or stage is Stage.PROVED
 
-    monkeypatch.setattr(onnx_runtime, "LIBRARIES", ("no_such_library",))
+
+@pytest.mark.slow
+def test_inputs_find_their_places_in_what_openvino_converts(tmp_path: Path) -> None:
+    pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
+    import torch
+
+    from opcheck.exporting.open_vino import prove
+
+    class Net(torch.nn.Module):
+        def forward(self, unread, named, last):
+            return named["q"] - last, named["z"][1] * 3, named["h"] + 1
+
+    x, wide = torch.ones(2, 3), torch.full((2, 3), 4.0)
+    given = {"q": x, "h": x.bfloat16(), "z": (x, wide)}
+    run = prove(Net(), (x, given), {"last": wide}, str(tmp_path / "net.xml"))
+    assert (run.stage, run.error) == (Stage.PROVED, "")
+    assert [each.dtype for each in run.differences] == ["float32", "float32", "bfloat16"]
+    assert (tmp_path / "net.bin").exists()
+
+
+def test_an_error_of_openvino_is_told_without_its_frame() -> None:
+    from opcheck.exporting.open_vino import told
+
+    text = (
+        "Check 'false' failed at src/frontends/common/src/frontend.cpp:53:\n"
+        "FrontEnd API failed with OpConversionFailure:\n"
+        "Model wasn't fully converted.\n"
+        "-- aten.abs.default with a message:\n"
+        "[PyTorch Frontend] The operation doesn't allow complex type.\n"
+        "Summary:\n"
+        "-- Conversion is failed for: aten.abs.default\n"
+    )
+    assert told(RuntimeError(text)) == (
+        "RuntimeError: aten.abs.default: The operation doesn't allow complex type."
+    )
+
+
+@pytest.mark.parametrize(
+    ("exporter", "extra"), [(onnx_runtime, "opcheck[onnx]"), (open_vino, "opcheck[openvino]")]
+)
+def test_without_the_libraries_the_extra_is_named(
+    exporter: Any, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporter, "LIBRARIES", ("no_such_library",))
     with pytest.raises(UsageError, match="no_such_library is not installed") as error:
-        onnx_runtime.require_installed()
-    assert "opcheck[onnx]" in str(error.value.hint)
+        exporter.require_installed()
+    assert extra in str(error.value.hint)

@@ -85,10 +85,12 @@ def _write_values(canvas: Canvas, answer: ExportAnswer) -> None:
         more = len(run.operators) - len(shown)
         canvas.blank()
         calls = sum(count for _, count in run.operators)
-        line = Sentence(
-            "opset {version}, {said}: {list}", version=run.opset, said=plural(calls, "call"),
-            list=f"{names}, …" if more else names,
-        )  # fmt: skip
+        said, listed = plural(calls, "call"), f"{names}, …" if more else names
+        line = Sentence("{said}: {list}", said=said, list=listed)
+        if run.opset:
+            line = Sentence(
+                "opset {version}, {said}: {list}", version=run.opset, said=said, list=listed
+            )
         canvas.flow(split(line))
     for each in run.differences:
         off = Sentence("other shapes or no numbers") if each.largest is None else Sentence(

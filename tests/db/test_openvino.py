@@ -1,0 +1,91 @@
+"""OpenVINO on the CPU: what calls come to, and the file of what was converted."""
+
+from pathlib import Path
+
+import pytest
+
+from opcheck.db.importers.openvino import OpenVinoImporter
+from opcheck.db.importers.openvino.extract import facts, text, why
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Node, OpName, Value
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.walk import Walk
+from tests.db.calls import dense
+
+TARGET = "openvino-cpu"
+CELLS = (
+    ("aten::add.Tensor", "pytorch/src/op_table.cpp", "converter"),
+    ("aten::add_.Tensor", "pytorch/src/op_table.cpp", "aten::add.Tensor"),
+    ("aten::scaled_dot_product_attention", "pytorch/src/op_table.cpp", "converter"),
+    ("aten::addcmul", "torchdynamo/export_decompositions.py", "decomposition"),
+)
+FLOAT, WIDE, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float64", "int64"))
+CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
+    ("aten::relu", FLOAT, Verdict.NATIVE, "registered"),
+    ("aten::atan", WIDE, Verdict.NATIVE, "registered"),
+    ("aten::add_.Tensor", WHOLE, Verdict.NATIVE, "registered"),
+    ("aten::cumprod", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
+    ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
+    ("aten::addcmul", FLOAT, Verdict.DECOMPOSED, "decomposed-before-conversion"),
+)
+MISSING = {"stage": "conversion", "missing": ["aten.prod.dim_int"], "error": ""}
+RAISES = {"stage": "conversion", "missing": [], "error": "Got less inputs 2 than expected 3"}
+
+
+@pytest.mark.parametrize(("op", "path", "kernel"), CELLS)
+def test_cells_cite_the_table_of_converters(
+    op: str, path: str, kernel: str, database: Database
+) -> None:
+    entry = database.matrix(database.resolve(TargetSpec(TARGET))).entries[op]
+    (evidence,) = entry.evidence
+    assert entry.implementation == (kernel,)
+    assert evidence.path.endswith(path)
+
+
+@pytest.mark.parametrize(("op", "given", "verdict", "code"), CALLS)
+def test_calls_end_at_the_stage_that_refuses_them(
+    op: str, given: Value, verdict: Verdict, code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    found = Walk([Node(OpName.parse(op), (("self", given),))], matrix, "2.13.0").resolution(0)
+    assert (found.verdict, found.code) == (verdict, code)
+
+
+def test_an_unknown_release_is_told(sources: Path) -> None:
+    with pytest.raises(DatabaseError, match=r"no converters of OpenVINO 0\.1 were read"):
+        OpenVinoImporter().run(sources, "0.1")
+
+
+@pytest.mark.parametrize(
+    ("said", "dtype", "reason"),
+    [
+        ({"stage": "ok"}, "float32", ""),
+        ({"stage": "capture", "error": "DataDependentOutputException"}, "float32", "capture"),
+        ({"stage": "runtime", "error": "not implemented"}, "float32", "plugin"),
+        (MISSING, "complex64", "leaf aten::prod.dim_int"),
+        (RAISES, "complex64", "complex"),
+        (RAISES, "float32", "other"),
+    ],
+)
+def test_each_end_has_its_reason(said: dict[str, object], dtype: str, reason: str) -> None:
+    assert why(said, dtype) == reason
+
+
+def test_a_dtype_is_refused_where_no_call_of_it_came_through() -> None:
+    calls = {
+        ("aten::a", "float32"): [RAISES, {"stage": "ok"}],
+        ("aten::a", "int64"): [MISSING, RAISES],
+        ("aten::none", "float32"): [{"stage": "ok"}],
+    }
+    found = facts(calls, frozenset({"aten::a"}), frozenset({"aten::a", "aten::b"}))
+    assert found == {
+        "aten::a": {
+            "converter": True,
+            "tried": ["float32", "int64"],
+            "not": {"int64": "leaf aten::prod.dim_int"},
+        },
+        "aten::b": {},
+    }
+    assert text(found, {"torch": "2.13.0"}).splitlines()[-1] == "decomposed: [aten::b]"
