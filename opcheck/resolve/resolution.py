@@ -107,5 +107,9 @@ DTYPE_NOT_KNOWN = "dtype-not-known-to-be-sent"
 NO_REDUCTION = "reduction-not-supported"
 REDUCTION_NOT_KNOWN = "reduction-not-known"
 
-PLAIN = frozenset({REGISTERED, COLLECTIVE, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK})
+BEFORE_CONVERSION = "decomposed-before-conversion"
+"""Code of a call that a compiler takes apart before it looks for converters."""
+PLAIN = frozenset(
+    {REGISTERED, COLLECTIVE, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK, BEFORE_CONVERSION}
+)
 """Codes of answers without any "but"."""

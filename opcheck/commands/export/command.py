@@ -53,7 +53,7 @@ Into = Annotated[
     ),
 ]
 IntoOpenVino = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--openvino",
         parser=_xml,
@@ -80,7 +80,7 @@ def export(
     inputs: model_options.Inputs = None,
     prove: Prove = False,
     onnx: Into = "",
-    openvino: IntoOpenVino = "",
+    openvino: IntoOpenVino = None,
     opset: Opset = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
@@ -95,7 +95,7 @@ def export(
     from opcheck.commands.export import answer
 
     view, out = command_view("export", format), Output(output)
-    kept = onnx or openvino
+    kept = onnx or openvino or ""
     if kept:
         answer.require_writable(kept)
     model = model_options.model_spec(source, inputs, timeout, memory, trust, schemas=schemas)
