@@ -9,8 +9,12 @@ class Cause(StrEnum):
 
     VALUES = "values in tensors decide, which a scan does not know: it says *may*, or nothing"
     HISTORY = "earlier calls, memory or timing decide"
-    MACHINE = "the machine decides (macOS, wheel, driver, library, a setting): *may*, or nothing"
-    ANOTHER_WORD = "it says that the call does not run well, by another verdict or kind of reason"
+    MACHINE = (
+        "the machine decides (macOS, driver, library, a setting): *may*, or nothing; of a wheel "
+        "without kernels for the chip, a scan tells beside its findings"
+    )
+    ANOTHER_WORD = "it says that the call does not run well, by another verdict"
+    ANOTHER_REASON = "it has the verdict that users met, by another kind of reason"
     NOT_SURE = "an advisory tells of it, without being sure of it: *may* fail, where it failed"
     RELEASE = "users had a commit or a date; the code of the target's release says otherwise"
     LIBRARY = (
@@ -21,14 +25,13 @@ class Cause(StrEnum):
     SPEED = "slower or less precise than on another device, and no size or dtype tells when"
     TENSORS = "quantized, nested or sparse tensors, which no trace follows"
     PROGRAM = "the small program has another call than what failed"
+    OLDER = "PyTorch's own Python code of that release goes another way than the installed one's"
     ONE_CALL = "a defect of one call that only this thread tells of: no condition is written"
 
 
 NAMES: Mapping[Cause, tuple[str, ...]] = {
     Cause.VALUES: (
         "MPS: sort of NaN with a sign",
-        "MPS: counts of a single value",
-        "CUDA: sines of complex infinities",
         "CUDA: irfft of infinities",
         "CUDA: int8 to the power of a tensor of -1",
         "MPS: attention to nothing",
@@ -38,7 +41,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "CUDA: eigh of a low rank",
         "CUDA: 49.5 / 50",
         "MI300X: attention of huge bfloat16 values",
-        "Max: softmax of rows with NaN",
         "CUDA: gradients of attention with a mask",
         "CUDA: gradients of attention of a thousand",
     ),
@@ -63,43 +65,55 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "XPU: flash attention alone",
         "XPU: cdist without products",
         "NPU: _foreach_norm of a weight",
+        "H20: pictures in bfloat16",
+        "P100: Kaggle's image",
+        "P100: ExLlamaV2 with 2.7",
+        "V100: FreeToken",
+        "V100: Unsloth's choice of a wheel",
+        "MPS: VoxCPM decodes a long sound",
+        "MPS: Dia decodes a dialogue",
     ),
     Cause.ANOTHER_WORD: (
-        "MPS: antialiased interpolation",
-        "MPS: sgn, backwards",
-        "MPS: gradients of a sampled image",
-        "MPS: volumes of nnU-Net enlarged",
-        "MPS: volumes of a trained nnU-Net enlarged",
-        "MPS: livers outlined",
-        "MPS: scans registered",
         "MPS: frames of lips enlarged in float16",
         "MPS: max of int64 in torch 2.0",
-        "MPS: an empty sparse tensor",
-        "MPS: compressed rows",
-        "MPS: product of a sparse matrix",
         "MPS: embeddings of a largest norm",
         "NPU: unique of rows",
         "NPU: _scaled_mm",
         "MLU: bincount with float64",
-        "Max: factors of one matrix",
         "Max: products of groups",
         "Max: modes of rows",
-        "TensorRT: dropout in training",
         "TensorRT: scatter of a number",
         "TensorRT: index_select",
-        "TPU: interpolation by a factor, trained",
         "TPU: places of cummax",
         "TPU: integers to a real power",
         "TPU: svd of three dimensions",
-        "XPU: sampled_addmm",
         "XPU: eig",
         "XPU: _foreach_addcdiv_",
+        "CUDA: pixel_unshuffle of nothing",
+    ),
+    Cause.ANOTHER_REASON: (
+        "MPS: volumes of nnU-Net enlarged",
+        "MPS: volumes of a trained nnU-Net enlarged",
+        "MPS: livers outlined",
+        "MPS: scans registered",
+        "MPS: an empty sparse tensor",
+        "MPS: compressed rows",
+        "MPS: product of a sparse matrix",
+        "Max: factors of one matrix",
+        "TensorRT: dropout in training",
+        "TPU: interpolation by a factor, trained",
+        "XPU: sampled_addmm",
         "ROCm: _grouped_mm on gfx90a",
         "MUSA: bfloat16 on an S80",
         "MUSA: padding dropped from float16",
         "MUSA: argsort of a mask",
         "CUDA: pixel_unshuffle of nothing",
         "ATOM: attention of 16 tokens",
+        "MPS: istft, backwards",
+        "MPS: a video of Stable Diffusion",
+        "MPS: videos filled in",
+        "MPS: an error for Conv3D",
+        "MPS: Conv3D by a pull request",
     ),
     Cause.NOT_SURE: (
         "ROCm: a weight in channels_last",
@@ -115,7 +129,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MPS: 911 small matrices factored",
         "Arc: topk of 4096 elements",
         "CUDA: rows of a large tensor",
-        "CUDA: max_pool2d with holes of 2**31 - 1",
         "TensorRT: log1p of bfloat16",
         "TPU: int32 plus a scalar of int64, as int64",
         "310P: conv3d of Qwen3-VL's patches",
@@ -155,6 +168,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MLU: complex angles",
         "XPU: narrow_copy",
         "Max: signbit of booleans",
+        "310P: numbers in place of NaN",
     ),
     Cause.SPEED: (
         "NPU: linear interpolation by 300",
@@ -173,7 +187,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Max: products of nested tensors",
     ),
     Cause.PROGRAM: (
-        "MPS: istft, backwards",
         "MPS: float8 weights cast to half",
         "TensorRT: zeros around a norm",
         "ATOM: attention by a mask of booleans",
@@ -196,6 +209,12 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Max: accumulating by a mask",
         "MI300X: attention by values with strides",
         "ATOM: products under autocast",
+        "910B: elements chosen by a mask",
+    ),
+    Cause.OLDER: (
+        "CUDA: gradients of an enlarged image, each time the same",
+        "CUDA: gradients of an enlarged volume, each time the same",
+        "CUDA: gradients of padded edges, each time the same",
     ),
 }
 

@@ -43,8 +43,8 @@ SWITCH = "XLA_DISABLE_FUNCTIONALIZATION"
 EXPERIMENTS = "XLA_EXPERIMENTAL"
 """One that lists names of kernels between colons: ``nonzero:masked_select``."""
 _ON_HOST = ("PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_ENABLE_XPU_FALLBACK")
-"""Those that have the host run what the device has no kernel for: on where they are a number and not
-0. A real process reads them once, as torch is loaded."""
+"""Those that have the host run what the device has no kernel for: on where they are a number that
+is not 0. A real process reads them once, as torch is loaded."""
 _NUMBER = re.compile(r"\s*[+-]?\d+")
 _KERNELS = {"cudnn": "cudnn", "efficient": "mem_efficient", "flash": "flash", "math": "math"}
 """Kernels of attention as conditions name them -> as torch does."""
