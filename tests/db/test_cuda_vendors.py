@@ -375,11 +375,9 @@ def test_a_text_names_the_architecture_of_each_chip(database: Database) -> None:
         ("nvidia-v100@2.10.0", None),
         ("nvidia-v100@2.11.0", "build for CUDA 12.6 has kernels for it"),
         ("nvidia-v100@2.14.1", "build for CUDA 12.6 has kernels for it"),
-        ("nvidia-v100@2.15.0", "was to end with torch 2.14"),
         ("nvidia-p100@2.7.1", None),
         ("nvidia-p100@2.8.0", "build for CUDA 12.6 has"),
         ("nvidia-p100@2.14.1", "build for CUDA 12.6 has"),
-        ("nvidia-p100@2.15.0", "was to end with torch 2.14"),
         ("nvidia-rtx5090@2.7.1", "build for CUDA 12.8 has"),
         ("nvidia-b200@2.7.1", "build for CUDA 12.8 has"),
         ("nvidia-rtx5090@2.8.0", None),
@@ -396,6 +394,15 @@ def test_wheels_that_leave_a_chip_out_are_told(
     ]
     assert len(found) == (0 if last is None else 1)
     assert all(text.endswith(str(last)) for text in found)
+
+
+@pytest.mark.parametrize("name", ["nvidia-v100", "nvidia-p100"])
+def test_chips_end_with_the_last_release_of_which_a_build_has_kernels_for_them(
+    name: str, database: Database
+) -> None:
+    assert database.resolve(TargetSpec(name)).sdk == "2.14.1"
+    with pytest.raises(UsageError, match="unknown release '2.15.0'"):
+        database.resolve(TargetSpec.parse(f"{name}@2.15.0"))
 
 
 @pytest.mark.parametrize(
