@@ -85,14 +85,12 @@ class Fallback(Struct, frozen=True):
     disable: str = ""
     """How to turn it into an error, where the vendor has a way."""
     enable: str = ""
-    """What has the host run it, where the vendor does so only when asked: ``X=1 in the
-    environment``."""
+    """What has the host run it, where that is only when asked: ``X=1 in the environment``."""
     elsewhere: str = ""
     """What runs it instead, neither the vendor's kernels nor the host, as a relative clause: of a
     graph compiler, ``which PyTorch runs on the same GPU, between two engines``."""
     raises: bool = False
-    """Whether a graph compiler raises on what it has no converter for, so that only calls which no
-    graph holds run elsewhere."""
+    """Whether what has no converter is an error: elsewhere runs what no graph holds alone."""
 
 
 class Formula(Struct, frozen=True):
@@ -320,8 +318,7 @@ class SupportMatrix(Struct, frozen=True):
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """Overload -> what a torch called that does not have it yet."""
     collectives: Mapping[str, Collective] = field(default_factory=dict)
-    """``c10d`` operator -> what its backend does with it; of those that are not here, nobody has
-    said anything."""
+    """``c10d`` operator -> what its backend does with it; nobody has said anything of others."""
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
     """Back end of ``torch.compile``, or ``reduce-overhead`` -> what becomes of code that it is to
     compile; of those that are not here, nobody has said anything."""

@@ -37,7 +37,10 @@ FORMATS = list(report_formats())
         (["db", "st"], ["status"]),
         (["scan", "--form"], ["--format"]),
         (["scan", "m.pt2", "--tru"], ["--trust"]),
-        (["scan", "m.pt2", "-t", "ascend-910"], ["ascend-910a", "ascend-910b", "ascend-910c"]),
+        (["scan", "m.pt2", "-t", "ascend-31"], ["ascend-310b", "ascend-310p"]),
+        (["scan", "-t", "ascend-910c"], ["ascend-910c", "ascend-910c:torchair"]),
+        (["scan", "-t", "ascend-910c:torchair@7"], []),
+        (["scan", "-t", "ascend-910c:torchair@2"], ["ascend-910c:torchair@26.0.0"]),
         (["scan", "-t", "ascend-910b", "--target", "al"], ["all"]),
         (["scan", "--target=ascend-910a"], ["--target=ascend-910a"]),
         (["scan", "m.pt2", "--format", ""], FORMATS),
@@ -121,7 +124,7 @@ def test_meanings_are_for_the_shells_that_show_them() -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["scan", "-t", "ascend-910c"], "ascend-910c\n"), (["scan", "--no-such", "", "@"], "")],
+    [(["scan", "-t", "ascend-910a"], "ascend-910a\n"), (["scan", "--no-such", "", "@"], "")],
 )
 def test_a_prompt_gets_answers_and_no_errors(words: Sequence[str], said: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: "bash"}
@@ -173,7 +176,8 @@ def program(tmp_path: Path) -> str:
         ("opcheck explain aten::gelu_backward.g", ["aten::gelu_backward.grad_input"]),
         ("opcheck scan x --format=sar", ["--format=sarif"]),
         ("opcheck scan x --step wr", ["wrap="]),
-        ("opcheck scan x -t ascend-910c", ["ascend-910c"]),
+        ("opcheck scan x -t ascend-910a", ["ascend-910a"]),
+        ("opcheck scan x -t ascend-910c:t", ["ascend-910c:torchair"]),
     ],
 )
 def test_bash_completes(program: str, line: str, wanted: list[str], breaks: str) -> None:

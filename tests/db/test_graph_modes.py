@@ -125,7 +125,14 @@ def test_a_graph_is_not_emulated_nor_probed(database: Database) -> None:
         probe_answer.probe(ProbeRequest("", TargetSpec(TARGET)))
     assert refusal.value.hint == "name the chip itself: -t ascend-910b"
     assert of_vendor("ascend-torchair") == ()
-    assert "register_fx_node_ge_converter" in refused("ascend-torchair")
+    assert "register_fx_node_ge_converter" in tell(refused("ascend-torchair"))
+
+
+def test_a_release_from_before_a_chip_says_why(database: Database) -> None:
+    with pytest.raises(UsageError, match=r"release '7\.3\.0' of ascend-910c:torchair") as told:
+        database.resolve(TargetSpec.parse("ascend-910c:torchair@7.3.0"))
+    assert told.value.message.endswith("the list of products names Atlas A3 from 26.0.0 on")
+    assert told.value.hint == "known: 26.0.0"
 
 
 def test_doctor_plans_the_software_of_the_chip() -> None:

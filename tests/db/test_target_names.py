@@ -193,7 +193,7 @@ def test_a_chip_that_its_plugin_refuses_is_told(database: Database, typed: str) 
 
 
 def test_refused_chips_are_near_ones_of_their_vendor(database: Database) -> None:
-    for name, vendor in database.vendors.items():
+    for name, vendor in database.called.vendors.items():
         for chip in database.called.called(name).refused:
             assert set(chip.near) <= set(vendor.chips)
             assert not {compact(word) for word in chip.words} & set(map(compact, vendor.chips))
@@ -241,7 +241,7 @@ def test_a_targets_own_name_is_never_taken_for_another(database: Database) -> No
         assert database.resolve(TargetSpec(name)).name == name
 
 
-@pytest.mark.parametrize("vendor", Database.open().vendors)
+@pytest.mark.parametrize("vendor", Database.open().called.vendors)
 def test_every_name_of_a_file_is_understood_as_its_chip(database: Database, vendor: str) -> None:
     called = database.called.called(vendor)
     assert set(called.chips) <= set(database.vendors[vendor].chips)
