@@ -29,4 +29,5 @@ def _row(database: Database, target: Target) -> TargetRow:
         also=called.chips.get(target.chip, ()),
         vendor_also=called.also,
         toolkits=toolkit_names(database.toolkits(target)),
+        opsets=tuple(database.opsets(target)),
     )
