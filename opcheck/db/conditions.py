@@ -7,6 +7,7 @@ from typing import Any
 
 from opcheck.db.contradictions import of_document, settled
 from opcheck.db.files.parts import lines
+from opcheck.db.opsets import of_opset
 from opcheck.db.predicates import read_predicate
 from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
@@ -102,7 +103,7 @@ def advisories(
     about_chip = tuple(
         _advisory(said["code"], said["text"], Confidence.HIGH, cited.all(said["at"], _CODE))
         for said in release.get("advisories", ())
-        if target.chip in said["chips"]
+        if applies(said, target, release)
     )
     if paired:
         return about_chip
@@ -118,11 +119,13 @@ def _advisory(
 
 
 def applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any]) -> bool:
-    """Whether what a release's file says holds for a target's chip and torch."""
+    """Whether what a release's file says holds for a target's chip, torch and opset."""
     chips, torch = said.get("chips"), said.get("torch")
-    return (chips is None or target.chip in chips) and (
-        torch is None or within(target.torch, torch, release["torch"])
-    )
+    if chips is not None and target.chip not in chips:
+        return False
+    if torch is not None and not within(target.torch, torch, release["torch"]):
+        return False
+    return of_opset(said, target, release)
 
 
 def _read(

@@ -21,6 +21,7 @@ from opcheck.db.files.kept import Kept
 from opcheck.db.files.layers import Layer
 from opcheck.db.matrix import Shared, build_matrix
 from opcheck.db.naming import Names
+from opcheck.db.opsets import opsets, require_written
 from opcheck.db.releases import Meaning, Pair, paired, pairs, release_named
 from opcheck.db.schema.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
@@ -32,7 +33,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
 from opcheck.model.launches import TritonCompiler
 from opcheck.model.matrix import Compiler, Condition, SupportMatrix
-from opcheck.model.target import Target, TargetKind, TargetSpec, mode_of, target_name
+from opcheck.model.target import OPSET, Target, TargetKind, TargetSpec, mode_of, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
 if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
@@ -179,6 +180,7 @@ class Database:
         spec = self.meaning(spec).spec
         release, torch = release_named(vendor, chip, spec)
         self._require_told_apart(spec)
+        require_written(spec, vendor.release(release).data)
         return replace(self._target(vendor, chip, release, torch), libraries=spec.libraries)
 
     def meaning(self, spec: TargetSpec) -> Meaning:
@@ -203,6 +205,10 @@ class Database:
         """Versions of toolkits that go with releases of a target, the newest torch first."""
         vendor = self._vendor(target.vendor)
         return pairs(vendor, target.chip, self.called.called(vendor.name), self._builds)
+
+    def opsets(self, target: Target) -> Sequence[str]:
+        """Versions of ONNX's operators that a target may name, the default first."""
+        return opsets(self._vendor(target.vendor).release(target.sdk).data)
 
     def _builds(self) -> Mapping[str, Sequence[str]]:
         releases = self.torch_environment().releases
@@ -334,7 +340,7 @@ class Database:
             return
         known = {one.library.package for one in self.additions if one.library is not None}
         for name, _ in spec.libraries:
-            if name not in known:
+            if name not in known and name != OPSET:
                 raise UsageError(
                     Sentence(
                         "no file of the database tells releases of {name} apart, which {text} "

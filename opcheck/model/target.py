@@ -13,6 +13,8 @@ _SPEC = re.compile(
     r"(?P<libraries>(?:\+(?!torch\d)[a-z_]+\d+(?:\.\d+)*)*)"
 )
 _LIBRARY = re.compile(r"\+([a-z_]+)(\d+(?:\.\d+)*)")
+OPSET = "opset"
+"""Stands among the libraries for the version of ONNX's operators that a model is written in."""
 Libraries = tuple[tuple[str, str], ...]
 """Libraries of a model's, as ``bitsandbytes``, with the release that the target has of each."""
 

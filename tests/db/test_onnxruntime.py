@@ -150,3 +150,42 @@ def test_the_file_of_lowerings_is_written_by_overload() -> None:
     written = text({"aten::b": {"tried": ["float32"]}, "aten::c": {}}, {"torch": "2.13.0"})
     assert "  aten::b: {tried: [float32]}" in written
     assert written.splitlines()[-1] == "decomposed: [aten::c]"
+
+
+def test_a_target_may_name_the_opset_that_it_is_written_in(database: Database) -> None:
+    spec = TargetSpec.parse("onnxruntime-cpu@1.32.0+opset18")
+    target = database.resolve(spec)
+    assert str(target) == "onnxruntime-cpu@1.32.0+torch2.13+opset18"
+    assert database.resolve(TargetSpec.parse(str(target))) == target
+    call = Node(OpName.parse("aten::amax"), (("self", dense(2, 3, dtype="bool")), ("dim", (0,))))
+    codes = {}
+    for opset in ("", "+opset18", "+opset19", "+opset20", "+opset24"):
+        matrix = database.matrix(database.resolve(TargetSpec.parse(f"{TARGET}{opset}")))
+        said = any(one.code == "opset" for one in matrix.advisories)
+        codes[opset] = (Walk([call], matrix, "2.13.0").resolution(0).code, said)
+    refused, taken = ("dtype-not-supported", False), ("registered", True)
+    assert codes == {
+        "": taken, "+opset18": refused, "+opset19": refused, "+opset20": taken,
+        "+opset24": ("registered", False),
+    }  # fmt: skip
+    assert database.opsets(target) == ("20", "18", "19", "21", "22", "23", "24")
+
+
+@pytest.mark.parametrize(
+    ("target", "message", "hint"),
+    [
+        ("onnxruntime-cpu+opset99", "onnxruntime-cpu is written in opset 18 to 24, not in 99",
+         "leave it out for opset 20"),
+        ("nvidia-h100+opset21", "nvidia-h100 is not written in operators of ONNX",
+         "leave out +opset21"),
+    ],
+)  # fmt: skip
+def test_another_opset_is_refused(target: str, message: str, hint: str, database: Database) -> None:
+    with pytest.raises(UsageError) as error:
+        database.resolve(TargetSpec.parse(target))
+    assert (str(error.value.message), str(error.value.hint)) == (message, hint)
+
+
+def test_opsets_are_told_where_one_refuses_more() -> None:
+    written = text({}, {"torch": "2.13.0"}, {"18..19": {"aten::amax": {"bool": "type ReduceMax"}}})
+    assert 'opsets: {"18..19": {aten::amax: {bool: "type ReduceMax"}}}' in written

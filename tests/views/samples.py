@@ -455,7 +455,7 @@ ROWS = (
         also=("atlas a2", "a2"),
         toolkits=("cann9.1.0", "cann8.3.RC1"),
     ),
-    row("950", "Ascend 950", _RELEASES[:2], ("2.12",)),
+    replace(row("950", "Ascend 950", _RELEASES[:2], ("2.12",)), opsets=("20", "18", "19")),
 )
 """What the database has, by hand."""
 

@@ -4,13 +4,15 @@ import os
 import tempfile
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.scan.answer import scan
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.exporting import ExportRequest
 from opcheck.model.request import ScanRequest
-from opcheck.model.target import TargetKind
+from opcheck.model.target import OPSET, TargetKind, TargetSpec
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, open_database, silent
 
@@ -39,10 +41,12 @@ def export(
             )),
         )  # fmt: skip
     _require_own_options(question, target.vendor)
+    spec = _with_opset(question)
+    target = database.resolve(spec)
     path = os.path.abspath(question.output) if question.output else ""
     found = run.export(
         ExportRequest(
-            question.model, str(target), target.vendor, path, question.opset, run=question.prove
+            question.model, str(target), target.vendor, path, _opset(spec), run=question.prove
         ),
         progress=progress,
         output=output,
@@ -53,7 +57,31 @@ def export(
     answer = ExportAnswer(
         question.model.source, str(target), found, question.prove, question.output if kept else ""
     )
-    return _beside_scan(question, answer, progress) if question.prove else answer
+    return _beside_scan(question, spec, answer, progress) if question.prove else answer
+
+
+def _with_opset(question: ExportQuestion) -> TargetSpec:
+    """The target as it was named, with the opset that was asked for beside it.
+
+    Raises:
+        UsageError: both name one, and they differ.
+    """
+    spec = question.target
+    if question.opset and _opset(spec) not in (0, question.opset):
+        raise UsageError(
+            Sentence(
+                "{target} names another opset than {opset}", target=spec, opset=question.opset
+            ),
+            Sentence("name it in one place"),
+        )
+    others = tuple(each for each in spec.libraries if each[0] != OPSET)
+    opset = question.opset or _opset(spec)
+    return replace(spec, libraries=(*others, (OPSET, str(opset))) if opset else others)
+
+
+def _opset(spec: TargetSpec) -> int:
+    """The opset that a target names; 0: none."""
+    return int(dict(spec.libraries).get(OPSET, 0))
 
 
 def _require_own_options(question: ExportQuestion, vendor: str) -> None:
@@ -73,14 +101,10 @@ def _require_own_options(question: ExportQuestion, vendor: str) -> None:
 
 
 def _beside_scan(
-    question: ExportQuestion, answer: ExportAnswer, progress: Progress
+    question: ExportQuestion, spec: TargetSpec, answer: ExportAnswer, progress: Progress
 ) -> ExportAnswer:
     """The answer with what a scan says of the model on the target."""
-    from msgspec.structs import replace
-
-    report = scan(
-        ScanRequest(question.model, (question.target,), databases=question.databases), progress
-    )
+    report = scan(ScanRequest(question.model, (spec,), databases=question.databases), progress)
     (target,) = report.targets
     blockers = [f for f in target.findings if f.verdict is Verdict.UNSUPPORTED]
     return replace(answer, predicted=target.summary.runs, blockers=tuple(blockers))

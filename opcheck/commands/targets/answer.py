@@ -29,4 +29,5 @@ def _row(database: Database, target: Target) -> TargetRow:
         also=called.chips.get(target.chip, ()) if target.mode is None else (),
         vendor_also=called.also if target.mode is None else (),
         toolkits=toolkit_names(database.toolkits(target)),
+        opsets=tuple(database.opsets(target)),
     )

@@ -25,3 +25,5 @@ class TargetRow(Struct, frozen=True):
     """Other names of its vendor: ``huawei``."""
     toolkits: tuple[str, ...] = ()
     """Releases by what goes with them, newest first: ``cann9.1.0``."""
+    opsets: tuple[str, ...] = ()
+    """Versions of ONNX's operators that it may be written in, the default first."""

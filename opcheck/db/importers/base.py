@@ -109,6 +109,8 @@ class ReleaseFile(Struct, frozen=True):
     """The dispatch key that entries without ``keys`` are registered under."""
     method: str = "registered"
     """How entries without ``method`` are known."""
+    opsets: Entry | None = None
+    """Versions of ONNX's operators that a converter writes; None: it writes none."""
 
     def text(self) -> str:
         """Give the file."""
@@ -123,6 +125,8 @@ class ReleaseFile(Struct, frozen=True):
         yield f"release: {yaml_writer.scalar(self.release)}"
         yield f'date: "{max(str(source.get("date", "")) for source in self.sources.values())}"'
         yield f"torch: {yaml_writer.flow(self.torch)}"
+        if self.opsets:
+            yield f"opsets: {yaml_writer.flow(self.opsets)}"
         if self.method != "registered":
             yield f"method: {self.method}"
         yield from yaml_writer.section("sources", self.sources)

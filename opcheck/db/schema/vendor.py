@@ -6,6 +6,7 @@ from opcheck.db.schema.tables import (
     DTYPES,
     KINDS,
     METHOD,
+    OPEN_SPANS,
     SOURCE,
     SPANS,
     TEST,
@@ -102,6 +103,7 @@ _CONDITION = Record(
         "method": Text(frozenset(Method)),
         "chips": TEXTS,
         "torch": SPANS,
+        "opset": OPEN_SPANS,
         "tests": ListOf(TEST),
         "document": Flag(),
         "checked": _AT,
@@ -113,7 +115,11 @@ MOST_OFTEN = {
     "method": Method.REGISTERED.value,
 }
 """What holds of a condition that does not say otherwise: as it is of most, none says it."""
-_ADVISORY = Record({"code": Text(), "text": Text(), "at": TEXTS, "chips": TEXTS})
+_ADVISORY = Record(
+    {"code": Text(), "text": Text(), "at": TEXTS, "chips": TEXTS}, {"opset": OPEN_SPANS}
+)
+_OPSETS = Record({"default": Number(), "first": Number(), "last": Number()})
+"""Versions of ONNX's operators that a converter writes, and the one where none is asked for."""
 _ENTRY = Record(
     {"at": Text()},
     {"impl": TEXTS, "keys": TEXTS, "torch": SPANS, "method": METHOD, "package": Text()},
@@ -163,6 +169,7 @@ RELEASE = Record(
     },
     {
         "not_aten": MapOf(TEXTS),
+        "opsets": _OPSETS,
         "own_names": TEXTS,  # under aten, and only in a torch that the vendor itself patches
         "reason": Text(),
         "method": METHOD,

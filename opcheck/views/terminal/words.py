@@ -29,6 +29,7 @@ THE_OPERATOR = "the operator"
 A_TENSOR = "a tensor"
 RELEASES_OF = "Releases for"
 TOOLKITS_OF = "Releases by what goes with them, NAME@TOOLKIT, for"
+OPSETS_OF = "Versions of ONNX's operators, NAME+opsetN, the first where none is named, for"
 ALSO_NAMED = "Also understood, in any spelling with or without signs and capitals:"
 HOW_TO_NAME = "Name a release or a torch version like this: NAME@RELEASE+torchX.Y"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.export.answer import export, require_writable
 from opcheck.commands.export.command import _opset, _xml
@@ -216,6 +217,12 @@ def test_a_graph_of_no_onnx_names_no_opset() -> None:
     assert "3 calls: MatMul ×2, Relu ×1" in page.splitlines()
 
 
+def test_an_opset_is_named_in_one_place(tmp_path: Path) -> None:
+    asked = question(tmp_path, "x")
+    with pytest.raises(UsageError, match="onnxruntime-cpu\\+opset21 names another opset than 20"):
+        export(replace(asked, target=TargetSpec.parse("onnxruntime-cpu+opset21"), opset=20))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "stage", "predicted"),
@@ -247,6 +254,7 @@ def test_a_file_is_kept_where_that_is_asked_for(tmp_path: Path) -> None:
         ExportQuestion(asked.model, asked.target, prove=False, output=str(path), opset=21)
     )
     assert (found.output, found.run.opset, found.predicted) == (str(path), 21, None)
+    assert found.target == f"{TARGET}+opset21"
     assert path.stat().st_size > 0
 
 

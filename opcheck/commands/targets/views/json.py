@@ -34,4 +34,5 @@ def _row(row: TargetRow) -> Json:
         "also": list(row.also),
         "vendor_also": list(row.vendor_also),
         "toolkits": list(row.toolkits),
+        "opsets": list(row.opsets),
     }

@@ -20,24 +20,32 @@ def render(rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
     header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in COLUMNS]
     canvas.table([header, *(_row(row) for row in rows)], indent=0, left=range(4))
     canvas.blank()
-    _write_versions(canvas, words.RELEASES_OF, {row.target.name: row.releases for row in rows})
+    _write_versions(
+        canvas, words.RELEASES_OF, {row.target.name: row.releases for row in rows}, rows
+    )
     toolkits = {row.target.name: row.toolkits for row in rows if row.toolkits}
     if toolkits:
         canvas.blank()
-        _write_versions(canvas, words.TOOLKITS_OF, toolkits)
+        _write_versions(canvas, words.TOOLKITS_OF, toolkits, rows)
+    opsets = {row.target.name: row.opsets for row in rows if row.opsets}
+    if opsets:
+        canvas.blank()
+        _write_versions(canvas, words.OPSETS_OF, opsets, rows)
     _write_names(canvas, rows)
     canvas.blank()
     canvas.flow(split(words.HOW_TO_NAME, "dim"))
     return canvas.text()
 
 
-def _write_versions(canvas: Canvas, what: str, of: Mapping[str, tuple[str, ...]]) -> None:
+def _write_versions(
+    canvas: Canvas, what: str, of: Mapping[str, tuple[str, ...]], rows: Sequence[TargetRow]
+) -> None:
     """Versions, and the targets that have the same ones."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for name, versions in of.items():
         alike.setdefault(versions, []).append(name)
     for versions, names in alike.items():
-        whom = [tell(words.EVERY_TARGET)] if len(names) == len(of) else names
+        whom = [tell(words.EVERY_TARGET)] if len(names) == len(rows) else names
         canvas.flow([*split(what), *listed(whom, end=":")])
         canvas.flow(listed(versions), 2)
 

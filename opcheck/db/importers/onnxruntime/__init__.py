@@ -136,6 +136,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
         conditions=found,
         advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
         key=_KEY,
+        opsets=said["opsets"],
     )
 
 
@@ -162,6 +163,7 @@ def _conditions(
             apart.append(name)
     for (why, argument, dtypes), names in refused.items():
         yield _refusal(why, argument, dtypes, names)
+    yield from _by_opset(operators, known)
     for fact in _code()["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
     texts = _code()["texts"]
@@ -169,6 +171,20 @@ def _conditions(
     named = _lowerings()["decomposed"]
     untried = [name for name in named if "method" not in operators.get(name, {"method": ""})]
     yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+
+
+def _by_opset(
+    operators: Mapping[str, Mapping[str, Any]], known: Mapping[str, operator_list.Function]
+) -> Iterator[dict[str, Any]]:
+    """What is refused in some versions of ONNX's operators alone."""
+    refused: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    for spans, overloads in _lowerings()["opsets"].items():
+        for name, dtypes in overloads.items():
+            if name in operators and "method" not in operators[name]:
+                for dtype, why in dtypes.items():
+                    refused[spans, why, _argument(name, known), dtype].append(name)
+    for (spans, why, argument, dtype), names in refused.items():
+        yield {**_refusal(why, argument, (dtype,), names), "opset": spans}
 
 
 def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:

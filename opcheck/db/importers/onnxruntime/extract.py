@@ -9,13 +9,14 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from opcheck.db.files import yaml_writer
-from opcheck.db.importers.onnxruntime.lowering import OPSET
+from opcheck.db.importers.onnxruntime.lowering import OPSET, OPSETS
 
 _LIBRARIES = ("torch", "onnxscript", "onnx", "onnxruntime")
 _TYPES = {"FLOAT": "float", "DOUBLE": "double"}
@@ -41,9 +42,10 @@ _COMMENT = """\
 class Runtime:
     """Which operators of ONNX a CPU runs, in which dtypes."""
 
-    def __init__(self) -> None:
+    def __init__(self, opset: int = OPSET) -> None:
         from onnxruntime.capi import onnxruntime_pybind11_state as state
 
+        self._opset = opset
         self._kernels: dict[tuple[str, str], list[Any]] = {}
         for kernel in state.get_all_opkernel_def():
             self._kernels.setdefault((kernel.domain, kernel.op_name), []).append(kernel)
@@ -55,7 +57,9 @@ class Runtime:
         domain, _, operator = name.rpartition("::")
         if operator in _INLINED or "?" in given:
             return ""
-        schema = defs.get_schema(operator, OPSET, domain)
+        if not defs.has(operator, self._opset, domain):
+            return ""  # its converter writes another one then
+        schema = defs.get_schema(operator, self._opset, domain)
         types = _bound(schema, given, made)
         allowed = {t.type_param_str: t.allowed_type_strs for t in schema.type_constraints}
         if any(one not in allowed.get(key, (one,)) for key, one in types.items()):
@@ -142,6 +146,39 @@ def facts(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: _sorted(entry) for name, entry in sorted(found.items())}
 
 
+def by_opset(data: Mapping[str, Any]) -> dict[str, dict[str, dict[str, str]]]:
+    """Span of opsets -> overload -> dtype -> why not, of what comes through in the usual one.
+
+    Raises:
+        ValueError: an opset takes what the usual one refuses, which the file has no words for.
+    """
+    converted = {name for name, _ in _converters()}
+    of_each = {opset: _refused(data, Runtime(opset), converted) for opset in OPSETS}
+    usual, spans = of_each[OPSET], dict[tuple[str, str, str], list[int]]()
+    for opset, refused in of_each.items():
+        if taken := usual.keys() - refused.keys():
+            raise ValueError(f"opset {opset} takes {sorted(taken)}")
+        for (name, dtype), why in refused.items():
+            if (name, dtype) not in usual:
+                spans.setdefault((name, dtype, why), []).append(opset)
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for (name, dtype, why), opsets in sorted(spans.items()):
+        overloads = found.setdefault(f"{opsets[0]}..{opsets[-1]}", {})
+        overloads.setdefault(name, {})[_named(dtype)] = why
+    return found
+
+
+def _refused(
+    data: Mapping[str, Any], runtime: Runtime, converted: Container[str]
+) -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for name, dtype, noted in data["out"]:
+        reasons = [_why(said, runtime, converted=name in converted) for said in noted]
+        if all(reasons):
+            found[name, dtype] = reasons[0]
+    return found
+
+
 def _named(dtype: str) -> str:
     return "none" if dtype in ("", "None") else dtype
 
@@ -152,10 +189,16 @@ def _sorted(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**entry, **tried, **without}
 
 
-def text(found: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str]) -> str:
+def text(
+    found: Mapping[str, Mapping[str, Any]],
+    versions: Mapping[str, str],
+    opsets: Mapping[str, Mapping[str, Mapping[str, str]]] = MappingProxyType({}),
+) -> str:
     """The file."""
     lines = [_COMMENT.rstrip(), f"opset: {OPSET}"]
     lines.append(f"versions: {yaml_writer.flow(versions)}")
+    lines.append("# Refused in some opsets alone.")
+    lines.append(f"opsets: {yaml_writer.flow(opsets)}")
     lines.append("overloads:")
     lines += [f"  {name}: {yaml_writer.flow(said)}" for name, said in found.items() if said]
     lines.append("# In the table of decompositions, and not tried.")
@@ -167,9 +210,10 @@ def text(found: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str]) ->
 
 def main() -> None:
     """Write the file of what was lowered."""
-    found = facts(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    data = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    found, opsets = facts(data), by_opset(data)
     versions = {name: version(name).partition("+")[0] for name in _LIBRARIES}
-    sys.stdout.write(text(found, versions))
+    sys.stdout.write(text(found, versions, opsets))
 
 
 if __name__ == "__main__":

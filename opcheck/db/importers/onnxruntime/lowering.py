@@ -18,6 +18,8 @@ from typing import Any
 
 OPSET = 20
 """The version of ONNX's operators that torch.onnx 2.13 writes where none is asked for."""
+OPSETS = range(18, 25)
+"""Those that it writes."""
 _DTYPES = (
     "float32", "float16", "int64", "bfloat16", "float64", "int32", "bool", "uint8", "complex64",
     "int16", "int8",
