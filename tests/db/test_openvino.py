@@ -27,11 +27,20 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::atan", WIDE, Verdict.NATIVE, "registered"),
     ("aten::add_.Tensor", WHOLE, Verdict.NATIVE, "registered"),
     ("aten::cumprod", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
+    ("aten::any.dim", dense(dtype="float32"), Verdict.UNSUPPORTED, "not-converted"),
+    ("aten::abs", dense(2, 3, dtype="complex64"), Verdict.UNSUPPORTED, "numbers-not-converted"),
+    ("aten::index_add", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
+    ("aten::index_fill.int_Scalar", dense(2, 3, dtype="float16"), Verdict.UNSUPPORTED,
+     "converter-raises"),
     ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
     ("aten::addcmul", FLOAT, Verdict.DECOMPOSED, "decomposed-before-conversion"),
-)
-MISSING = {"stage": "conversion", "missing": ["aten.prod.dim_int"], "error": ""}
-RAISES = {"stage": "conversion", "missing": [], "error": "Got less inputs 2 than expected 3"}
+)  # fmt: skip
+MISSING: dict[str, object] = {"stage": "conversion", "missing": ["aten.prod.dim_int"], "error": ""}
+RAISES: dict[str, object] = {
+    "stage": "conversion",
+    "missing": [],
+    "error": "Got less inputs 2 than expected 3",
+}
 
 
 @pytest.mark.parametrize(("op", "path", "kernel"), CELLS)
@@ -74,9 +83,10 @@ def test_each_end_has_its_reason(said: dict[str, object], dtype: str, reason: st
 
 
 def test_a_dtype_is_refused_where_no_call_of_it_came_through() -> None:
-    calls = {
+    calls: dict[tuple[str, str], list[dict[str, object]]] = {
         ("aten::a", "float32"): [RAISES, {"stage": "ok"}],
         ("aten::a", "int64"): [MISSING, RAISES],
+        ("aten::a", "float16"): [{"stage": "conversion", "error": "opset1::Reshape of sizes"}],
         ("aten::none", "float32"): [{"stage": "ok"}],
     }
     found = facts(calls, frozenset({"aten::a"}), frozenset({"aten::a", "aten::b"}))

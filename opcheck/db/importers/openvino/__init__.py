@@ -17,6 +17,7 @@ _KEY = "CPU"
 """What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("openvino_code.yaml")
 _LOWERINGS = Path(__file__).with_name("openvino_lowerings.yaml")
+_COMPLEX = "complex64"
 _NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
 """Of the overloads that models call; others are met inside of decompositions alone."""
 _CITES = {
@@ -152,6 +153,7 @@ def _conditions(
     for fact in _code()["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
     texts = _code()["texts"]
+    yield _in_complex(operators)
     yield _apart(sorted(apart), texts["decomposed"], "decomposed", "high")
     untried = (name for name in _lowerings()["decomposed"] if name in operators)
     left = [name for name in untried if "method" not in operators[name]]
@@ -193,6 +195,25 @@ def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str])
         "text": text.replace("{leaf}", named),
         "at": [_CITES[kind]],
         **({"tests": tests} if dtypes else {}),
+    }
+
+
+def _in_complex(operators: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Converters that no call in complex numbers was tried of: most take none, and no list says."""
+    names = [
+        name
+        for name, said in _listed().items()
+        if "converter" in said and name in operators and _COMPLEX not in said.get("tried", ())
+    ]
+    return {
+        "ops": names,
+        "code": "numbers-not-looked-up",
+        "verdict": "unknown",
+        "confidence": "low",
+        "method": "inferred",
+        "text": _code()["texts"]["untried_complex"],
+        "at": ["frontend"],
+        "tests": [{"subject": "dtype", "argument": "*", "one_of": ["complex64", "complex128"]}],
     }
 
 

@@ -23,6 +23,13 @@ _COMMENT = """\
 # `capture`, `plugin`, `other`.
 """
 _COMPLEX = "complex"
+_SIZES = ("Reshape", "opset1::Transpose", "out-of-range dimension", "incorrect rank")
+"""Of errors that come of a sample's sizes: such a call tells nothing of its dtype."""
+
+
+def tells(said: Mapping[str, Any]) -> bool:
+    """Whether what became of a call holds for others of its dtype."""
+    return said["stage"] == "ok" or not any(part in said.get("error", "") for part in _SIZES)
 
 
 def why(said: Mapping[str, Any], dtype: str) -> str:
@@ -55,11 +62,12 @@ def facts(
     found: dict[str, dict[str, Any]] = {name: {"converter": True} for name in converted}
     found |= {name: {} for name in table - converted}
     for (name, dtype), noted_calls in calls.items():
-        if name not in found:
+        telling = [said for said in noted_calls if tells(said)]
+        if name not in found or not telling:
             continue
         entry = found[name]
         entry.setdefault("tried", []).append(dtype)
-        reasons = [why(said, dtype) for said in noted_calls]
+        reasons = [why(said, dtype) for said in telling]
         if all(reasons):
             entry.setdefault("not", {})[dtype] = reasons[0]
     return {name: dict(_sorted(entry)) for name, entry in sorted(found.items())}
