@@ -90,14 +90,14 @@ class HistcByCounting(Rule):
         return (x, draw.integer(1, 9), low, high), {}
 
 
-class HistcByComparing(HistcByCounting):
+class HistcWithoutScatter(HistcByCounting):
     """Values are scaled to the number of bins, rounded down, and compared with every bin.
 
     For targets that scatter nothing. Each value takes as many numbers as there are bins, so that
     it is for few of them, such as the experts of a layer.
     """
 
-    name = "histc-by-comparing"
+    name = "histc-without-scatter"
     summary = "Scale to bins, round down, compare with every bin, and add up"
     spellings = ("torch.histc", "Tensor.histc")
     replace = staticmethod(histc_by_comparing)
