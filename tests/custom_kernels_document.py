@@ -23,15 +23,16 @@ COMMAND = "python -m tests.custom_kernels_document"
 _PAGE = """\
 # Kernels that are written
 
-What `opcheck fix --custom-op` writes whole, for {count} overloads and in each toolchain: of a kind, all
-of its overloads or how many of them. For every other overload one function is left to write, and
-the project does not build until it is ([Plan and fix](plan.md#a-kernel-of-your-own)). Written by
-`{command}` from the tables that the projects are written from.
+What `opcheck fix --custom-op` writes whole, for {count} overloads and in each toolchain: of a
+kind, all of its overloads or how many of them. For every other overload one function is left to
+write, and the project does not build until it is ([Plan and fix](plan.md#a-kernel-of-your-own)).
+Written by `{command}` from the tables that the projects are written from.
 
-The first row says how what a kernel computes is compared with the CPU's kernel, for every overload that
-is counted: *interpreted* is by Triton's interpreter, where Triton is installed; *compiled for the host* is by
-a host compiler, with stand-ins for the vendor's headers, and threads or cores in turns. The syntax
-of CUDA is checked by clang as well, for host and device, where it is installed. No device has run them.
+The first row says how what a kernel computes is compared with the CPU's kernel, for every overload
+that is counted: *interpreted* is by Triton's interpreter, where Triton is installed; *compiled for
+the host* is by a host compiler, with stand-ins for the vendor's headers, and threads or cores in
+turns (of HIP and MUSA C, whose text is CUDA's, for one overload of each kind). The syntax of CUDA
+is checked by clang as well, for host and device, where it is installed. No device has run them.
 
 | kind | {titles} |
 | --- | {line} |
