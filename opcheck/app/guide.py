@@ -19,6 +19,7 @@ EXAMPLES = (
     "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --shim shim.py",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --diff --write",
+    "opcheck fix path/to/file.py:build -t ascend-310b --patch patched_layers.py",
     "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
     "opcheck fix path/to/file.py:build -t ascend-910b --custom-op special_erfcx --into erfcx",
     "opcheck fix path/to/file.py:build -t ascend-910b --better --graph fused.pt2",

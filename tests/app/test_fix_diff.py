@@ -300,7 +300,8 @@ def test_places_that_are_no_file_of_the_users_are_told(tmp_path: Path) -> None:
     assert [sources.find(name, [tmp_path]) for name in ("", "gone.py", "torch/functional.py")] == [
         "no line of yours is known for it; use --shim",
         "gone.py is not found from here; run it from the folder that holds the file",
-        "torch/functional.py is of an installed library, which stays as it is; use --shim",
+        "torch/functional.py is of an installed library, which stays as it is; "
+        "use --patch or --shim",
     ]
 
 

@@ -45,8 +45,7 @@ PatchFile = Annotated[
     typer.Option(
         "--patch",
         metavar="FILE",
-        help="Write a Python module that has layers of libraries call other functions: a subclass "
-        "of each, with the same parameters, for the installed version.",
+        help="Write a Python file with subclasses for layers of libraries, which stay as they are.",
         show_default="none",
     ),
 ]

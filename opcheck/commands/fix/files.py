@@ -218,7 +218,8 @@ def find(shown: str, roots: Sequence[Path]) -> Path | str:
             break
     if any(os.path.isfile(library / shown) for library in _libraries()):
         return Sentence(
-            "{text} is of an installed library, which stays as it is; use --shim", text=shown
+            "{text} is of an installed library, which stays as it is; use --patch or --shim",
+            text=shown,
         )
     return Sentence(
         "{text} is not found from here; run it from the folder that holds the file", text=shown

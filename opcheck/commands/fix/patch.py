@@ -107,7 +107,7 @@ def _reason(way: PlacedSuggestion, classes: Classes, calls: Mapping[str, "Form"]
     if not calls:
         return no_spelling(way.way.rule)
     here = classes.get(way.place.module, ())
-    where = way.place.module or "the model"
+    where = way.place.module or Sentence("the model itself")
     if not here:
         return Sentence("{text} is no layer whose class is known; use --shim", text=where)
     if any(layer.users for layer in here):

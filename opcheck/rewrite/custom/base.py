@@ -74,6 +74,8 @@ class Toolchain(ABC):
     """Path in the project -> template; ``{name}`` in a path is the package's name."""
     families: ClassVar[Mapping[str, str]]
     """The same of files that are others for a family; ``{kind}`` in a template is the family's."""
+    compared: ClassVar[str] = "compiled for the host"
+    """How what the kernels compute comes to be compared with the CPU's, where opcheck is made."""
     checked: ClassVar[str]
     """How far the templates are checked where opcheck is made, as a sentence."""
     plugin: ClassVar[str] = ""
@@ -137,8 +139,8 @@ def no_expression(signature: Signature) -> str:
     if signature.pointwise:
         return "no expression for it is known here"
     return (
-        "it is neither computed number by number nor a reduction, scan, gather or product that is "
-        "known here"
+        "it is neither computed number by number nor a reduction, scan, gather, product or nest of "
+        "loops that is known here"
     )
 
 

@@ -20,6 +20,7 @@ from opcheck.rewrite.custom.families.loops import Loops
 from opcheck.rewrite.custom.signature import Cases, Signature, cases, complex_numbers, signature
 from opcheck.rewrite.custom.template_names import ascend_names, compute_calls, cpp_names, form_names
 from opcheck.rewrite.variants import functional
+from opcheck.source.building import torchvision_operators
 from opcheck.version import __version__
 
 
@@ -59,6 +60,7 @@ def project(
         nodes: calls of ``op`` that the model makes.
         source: what to call the model.
     """
+    torchvision_operators.prepare()
     nodes = tuple(nodes)
     found = signature(op)
     if isinstance(found, str):

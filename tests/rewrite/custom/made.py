@@ -27,7 +27,13 @@ CALLS: dict[str, tuple[tuple[str, Value], ...]] = {
     "aten::lerp.Scalar": (("self", _X), ("end", _ROW), ("weight", 0.25)),
     "aten::sign": (("self", TensorMeta("int64", (5,), (1,))),),
     "aten::logit": (("self", _X),),
-    "aten::kthvalue": (("self", _X), ("k", 2), ("dim", 1)),
+    "aten::mode": (("self", _X), ("dim", 1)),
+    "aten::topk": (("self", _X), ("k", 2), ("dim", 1)),
+    "aten::grid_sampler_2d": (
+        ("input", TensorMeta("float32", (1, 2, 3, 3), (18, 9, 3, 1))),
+        ("grid", TensorMeta("float32", (1, 2, 2, 2), (8, 4, 2, 1))),
+        ("interpolation_mode", 0), ("padding_mode", 0), ("align_corners", False),
+    ),
     "aten::std.correction": (("self", _X), ("dim", (1,)), ("correction", 1)),
     "aten::norm.ScalarOpt_dim": (("self", _X), ("p", 2), ("dim", (1,))),
     "aten::cumsum": (("self", _X), ("dim", 0)),
@@ -43,7 +49,7 @@ CALLS: dict[str, tuple[tuple[str, Value], ...]] = {
 }  # fmt: skip
 """A call of each kind: a number, two with broadcasting and a result given, a value beside,
 integers, one without an expression, two results, a reduction, optional arguments, a scan, a
-scatter, a product, an optional tensor."""
+scatter, a product, a sort and samples by loops, an optional tensor."""
 
 
 @cache

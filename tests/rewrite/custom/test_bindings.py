@@ -29,7 +29,7 @@ def run(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op", ["aten::special_erfcx", "aten::kthvalue", "aten::nll_loss_forward"])
+@pytest.mark.parametrize("op", ["aten::special_erfcx", "aten::mode", "aten::nll_loss_forward"])
 def test_its_own_test_runs_and_says_what_it_skips(op: str, tmp_path: Path) -> None:
     folder = written(tmp_path, made(CHAINS["bang-c"], op))
     plugins = ("cacheprovider", "opcheck", "hypothesispytest", "anyio")
@@ -45,16 +45,15 @@ LIBRARIES = INCLUDE.parent / "lib"
 ABI = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"
 WITHOUT_TORCH = [str(COMPILER), "-std=c++20", "-w", ABI, "-fPIC", f"-I{STUBS}"]
 BODIES = {
-    "aten::kthvalue": """
-  const int64_t last = given.self.sizes[1], k = given.k;
-  for (int64_t i = 0; i < last; ++i) {
+    "aten::mode": """
+  const int64_t last = given.self.sizes[1];
+  int64_t least = 0;
+  for (int64_t i = 1; i < last; ++i) {
     const T mine = at<T>(given.self, index * last + i);
-    int64_t less = 0;
-    for (int64_t j = 0; j < last; ++j) less += at<T>(given.self, index * last + j) < mine;
-    if (less != k - 1) continue;
-    at<T>(given.result0, index) = mine;
-    at<int64_t>(given.result1, index) = i;
+    least = mine < at<T>(given.self, index * last + least) ? i : least;
   }
+  at<T>(given.result0, index) = at<T>(given.self, index * last + least);
+  at<int64_t>(given.result1, index) = least;
 """,
     "aten::norm.ScalarOpt_dim": """
   const int64_t last = given.self.sizes[1];
@@ -65,7 +64,9 @@ BODIES = {
   at<T>(given.result0, index) = T(pow(sum, 1 / given.p.value));
 """,
 }
-"""What a user writes: one line of a matrix."""
+"""What a user writes: one line of a matrix, of which no two numbers are the same."""
+OF_LOOPS = ("aten::kthvalue", "aten::max_pool2d_with_indices", "aten::conv2d",
+            "aten::upsample_bilinear2d")  # fmt: skip
 HEADS = """\
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -94,6 +95,7 @@ HELD = """
 import torch
 x = torch.randn(4, 3)
 half, row, far = x.half().t(), torch.randn(3), x * 20
+images = torch.randn(3, 6, 5, 4)
 def slope(x):
     return torch.autograd.grad(torch.special.erfcx(x.requires_grad_()).sum(), x)[0]
 calls = {
@@ -105,6 +107,12 @@ calls = {
     "scalar": lambda: torch.special.erfcx(torch.tensor(2.0)),
     "sign": lambda: torch.sign(torch.tensor([3, 0, -2])),
     "kth": lambda: torch.kthvalue(x, 2, 1), "double": lambda: torch.kthvalue(x.double(), 1, 1),
+    "mode": lambda: torch.mode(x, 1), "largest": lambda: torch.ops.aten.max_pool2d_with_indices(
+        images.half(), [3], [2], [1], [1], True
+    ), "convolved": lambda: torch.conv2d(images, images[:, :2], None, 2, 1, 1, 3),
+    "with bias": lambda: torch.conv2d(images.double(), images[:1].double(), row[:1].double()),
+    "larger": lambda: torch.ops.aten.upsample_bilinear2d(images, [9, 4], False),
+    "scaled": lambda: torch.ops.aten.upsample_bilinear2d(images, [10, 6], False, 2.0, 1.5),
     "norm": lambda: torch.ops.aten.norm.ScalarOpt_dim(x, 3, [1]),
     "std": lambda: torch.std(x, [1], correction=1),
     "std of all": lambda: torch.std(x.t()), "kept": lambda: torch.std(x, [0], keepdim=True),
@@ -135,7 +143,7 @@ def test_the_binding_runs_on_the_cpu_in_the_devices_place(
 ) -> None:
     kernels, headers, bindings = list[str](), list[str](), list[str]()
     ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *BODIES, *OF_FAMILIES]
-    for number, op in enumerate(ops):
+    for number, op in enumerate([*ops, *OF_LOOPS]):
         folder = written(tmp_path, made(CHAINS["cuda"], op), finish=True)
         kernel, binding = folder / "csrc" / "kernel.cu", folder / "csrc" / "binding.cpp"
         text = on_host(kernel.read_text(encoding="utf-8"))
@@ -177,6 +185,7 @@ OF_VECTORS = """
 import torch
 x, row = torch.randn(4, 3), torch.randn(3, requires_grad=True)
 many, wide = torch.randn(3, 5000), torch.randn(5000, 3)
+images = torch.randn(3, 6, 5, 4)
 calls = {
     "short": lambda: torch.special.erfcx(x), "long": lambda: torch.special.erfcx(many),
     "whole tiles": lambda: torch.special.erfcx(many.flatten()[:4096]),
@@ -199,6 +208,11 @@ calls = {
     "embedding": lambda: torch.embedding(wide, torch.tensor([[4000, 3], [3, 0]])),
     "gelu": lambda: torch.ops.aten._addmm_activation(x[0], x, x[:3], use_gelu=True, beta=2),
     "relu": lambda: torch.ops.aten._addmm_activation(x[0], wide, x[:3], use_gelu=False),
+    "largest": lambda: torch.ops.aten.max_pool2d_with_indices(images, [3], [2], [1], [1], True),
+    "convolved": lambda: torch.conv2d(images, images[:, :2], images[0, :3, 0, 0], 2, 1, 1, 3),
+    "without bias": lambda: torch.conv2d(images, images[:1]),
+    "larger": lambda: torch.ops.aten.upsample_bilinear2d(images, [9, 4], False),
+    "scaled": lambda: torch.ops.aten.upsample_bilinear2d(images, [10, 6], False, 2.0, 1.5),
     "gradient": lambda: torch.autograd.grad(torch.lerp(x, row, 0.25).sum(), row)[0],
 }
 half = many.half().t()
@@ -260,6 +274,7 @@ UNITS = {
     "scan": "places / TILE", "reduction": "places / TILE", "gather": "outer * count",
     "scatter": "outer * ((inner + TILE - 1) / TILE)",
     "product": "batch * ((rows + 7) / 8) * (columns / TILE)",
+    "loops": "(places + TILE - 1) / TILE",
 }  # fmt: skip
 """What the host's side of Ascend divides among cores."""
 
@@ -303,7 +318,7 @@ def test_a_vector_project_runs_on_the_cpu_in_the_devices_place(
     first = ["#define EXEC_NPU_CMD_EXT(name, ...) run_##name(__VA_ARGS__)"]
     kernels, lines = list[str](), list[str]()
     ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *OF_FAMILIES]
-    for number, op in enumerate([*ops, "aten::embedding"]):
+    for number, op in enumerate([*ops, "aten::embedding", *OF_LOOPS[1:]]):
         folder = written(tmp_path, made(CHAINS[name], op))
         if name == "bang-c":
             kernel = folder / "csrc" / "kernel.mlu"

@@ -27,6 +27,7 @@ from tests.rewrite.custom.samples import FAMILIES
 COMPILER = shutil.which("g++")
 NVCC = shutil.which("nvcc")
 HIPCC = shutil.which("hipcc")
+CLANG = shutil.which("clang")
 needs_compiler = pytest.mark.skipif(not COMPILER, reason="no g++ here")
 GPU = [name for name, chain in CHAINS.items() if hasattr(chain, "runtime")]
 DTYPES = {torch.float32: 0, torch.float64: 1, torch.int64: 2}
@@ -174,6 +175,23 @@ def test_metal_kernels_of_families_compute_what_the_cpu_does(tmp_path: Path) -> 
     for op, package in names.items():
         start = metal_start(library, op, package, 16)
         assert require_as_the_cpu(op, start, near)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CLANG, reason="no clang here: the syntax of CUDA is not checked by it")
+@pytest.mark.parametrize("side", ["host", "device"])
+def test_clang_reads_every_cuda_kernel_of_a_family(side: str, tmp_path: Path) -> None:
+    assert CLANG is not None
+    text = ""
+    for op in FAMILIES:
+        folder = written(tmp_path, made(CHAINS["cuda"], op))
+        text += f'#include "{folder}/csrc/kernel.cu"\n'
+    source = tmp_path / "all.cu"
+    source.write_text(text, encoding="utf-8")
+    command = [CLANG, "-x", "cuda", f"--cuda-{side}-only", "--cuda-gpu-arch=sm_70", "-nocudainc"]
+    command += ["-nocudalib", "-fsyntax-only", "-std=c++17", "-w", f"-I{STUBS / 'clang'}"]
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_nvcc_compiles_every_cuda_kernel(tmp_path: Path) -> None:
 @pytest.mark.skipif(not NVCC, reason="no nvcc here: CUDA kernels are not compiled for a GPU")
 def test_a_kernel_that_is_left_to_write_does_not_build(tmp_path: Path) -> None:
     assert NVCC is not None
-    folder = written(tmp_path, made(CHAINS["cuda"], "aten::kthvalue"))
+    folder = written(tmp_path, made(CHAINS["cuda"], "aten::mode"))
     command = [NVCC, "-c", "-o", str(tmp_path / "k.o"), str(folder / "csrc" / "kernel.cu")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0

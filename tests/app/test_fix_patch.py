@@ -1,0 +1,98 @@
+"""``opcheck fix --patch``: layers of an installed library become ones of subclasses."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix.patch import patch
+from opcheck.commands.fix.values import Fix, FixKind, FixRequest
+from opcheck.errors import ExitCode, UsageError
+from opcheck.model.plan import Label
+from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.target import TargetSpec
+from tests.app.stand_in import run
+
+needs_timm = pytest.mark.skipif(not importlib.util.find_spec("timm"), reason="no timm here")
+NET = """\
+import torch
+from timm.models.swin_transformer import WindowAttention
+
+
+class Own(torch.nn.Module):
+    def forward(self, x):
+        return x @ x.mT
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList([WindowAttention(8, 2, window_size=2)])
+        self.own = Own()
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + block(x)
+        return self.own(x)
+
+
+def build():
+    return Net(), (torch.randn(3, 4, 8),)
+"""
+USE = """\
+import torch, net, layers
+model, (x,) = net.build()
+state, wanted = model.state_dict(), model(x)
+assert layers.patch(model) is model
+model.load_state_dict(state)
+torch.testing.assert_close(model(x), wanted, rtol=0.01, atol=0.01)
+print(type(model.blocks[0]).__name__, type(model.own).__name__)
+"""
+
+
+def fixed(path: str, allow: Label) -> Fix:
+    target = TargetSpec("ascend-310b", "26.1.0")
+    scan = ScanRequest(ModelSpec("net.py:build"), (target,))
+    return fix_answer.fix(FixRequest(scan, FixKind.PATCH, path, allow))
+
+
+@pytest.mark.slow
+@needs_timm
+def test_layers_of_a_library_are_patched_proved_and_load_what_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(NET, encoding="utf-8")
+    found = fixed("layers.py", Label.TOLERANCE)
+    assert found.files == ("layers.py",)
+    assert [(way.replaces, way.places) for way in found.followed] == [
+        ("aten::matmul", ("blocks.*",))
+    ]
+    assert [(rest.replaces, rest.reason) for rest in found.left] == [
+        ("aten::matmul", "own is a layer of yours; use --diff")
+    ]
+    assert found.proof is not None
+    assert found.proof.how == "emulated"
+    assert found.proof.forward is not None
+    assert found.proof.forward.holds
+    assert found.proof.backward is not None
+    assert found.proof.backward.holds
+    done = subprocess.run(
+        [sys.executable, "-c", USE], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "PatchedWindowAttention Own", done.stderr[-2000:]
+
+
+def test_a_file_that_cannot_be_imported_is_refused() -> None:
+    request = FixRequest(ScanRequest(ModelSpec("net.py:build"), ()), FixKind.PATCH, "my-file.py")
+    with pytest.raises(UsageError, match=r"--patch my-file\.py: no module is called so"):
+        patch(request, None, print, print)  # type: ignore[arg-type]  # it is not asked
+
+
+def test_a_patch_is_one_way_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "fix net.py:build -t ascend-310b --patch layers.py --diff"
+    assert run(line.split()) == ExitCode.USAGE
+    assert "--diff, --patch at once" in capsys.readouterr().err
