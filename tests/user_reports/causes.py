@@ -63,6 +63,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "XPU: flash attention alone",
         "XPU: cdist without products",
         "NPU: _foreach_norm of a weight",
+        "Gaudi: places that lie on the host",
     ),
     Cause.ANOTHER_WORD: (
         "MPS: antialiased interpolation",
@@ -142,7 +143,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MUSA: a convolution of float16",
         "Arc: LSTM in bfloat16",
         "TensorRT: grid_sample of float32 amid float16",
-        "Gaudi: places that lie on the host",
         "Gaudi: the largest of booleans",
         "Gaudi: the largest of blocks, in half",
         "Gaudi 3: int64 gathered",
