@@ -1,5 +1,6 @@
 """A zoo for a fleet to be measured on: models of timm, and of transformers by their configs."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -46,8 +47,21 @@ DEFAULTS = (
 """Architecture and ``model_type`` of models that are taken with every default of their config."""
 
 
+SPREAD = 300
+"""Models of timm, spread over all that it has, of which fewer are drawn by a hash."""
+
+
+def drawn(names: list[str], count: int) -> list[str]:
+    """So many of the names: spread over all, and of ``SPREAD`` the first by a hash where fewer."""
+    wide = max(count, SPREAD)
+    spread = [names[at * len(names) // wide] for at in range(wide)]
+    return sorted(spread, key=lambda name: hashlib.sha256(f"timm:{name}".encode()).hexdigest())[
+        :count
+    ]
+
+
 def written(folder: Path, count: int) -> tuple[Path, int]:
-    """Write a manifest of so many models of timm, spread over all that it has, and the sixty.
+    """Write a manifest of so many models of timm, and the sixty, which come first.
 
     Returns:
         The manifest, and how many models it names.
@@ -62,9 +76,8 @@ def written(folder: Path, count: int) -> tuple[Path, int]:
     for name, config in configs.items():
         (folder / "configs" / name).mkdir(parents=True, exist_ok=True)
         (folder / "configs" / name / "config.json").write_text(json.dumps(config), "utf-8")
-    names = names_of("timm")
-    models = [f"timm:{names[at * len(names) // count]}" for at in range(count)]
+    models = [f"timm:{name}" for name in drawn(list(names_of("timm")), count)]
     manifest = folder / "zoo.yaml"
-    lines = "".join(f"- {model}\n" for model in (*models, "hf:configs/*"))
+    lines = "".join(f"- {model}\n" for model in ("hf:configs/*", *models))
     manifest.write_text(lines, "utf-8")
     return manifest, len(models) + len(configs)

@@ -26,7 +26,9 @@ _HEAD = """\
 What each vendor would unblock most models with, of {models} ({kinds}) on {targets}, each at
 its newest release in the database of {date}. Written by
 `python -m benchmarks.missing_kernels STORE` (`make missing STORE=fleet.db`) from what
-`opcheck fleet MANIFEST -t all` stored, with opcheck {opcheck} and torch {torch}; {scanned}.
+`opcheck fleet MANIFEST -t all` stored, with opcheck {opcheck} and torch {torch}; {scanned}. The
+manifest is that of `benchmarks/fleet_zoo.py`: sixty of transformers, and of 300 of timm, spread
+over all that it has, as many as time allowed, drawn by a hash of their names.
 
 A step is the bundle of kernels that unblocks most for each of its kernels, once the steps before
 it are done ([how that is found](fleet.md#what-is-missing-most)); kernels of one step help only

@@ -72,6 +72,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "V100: Unsloth's choice of a wheel",
         "MPS: VoxCPM decodes a long sound",
         "MPS: Dia decodes a dialogue",
+        "Gaudi: places that lie on the host",
     ),
     Cause.ANOTHER_WORD: (
         "MPS: frames of lips enlarged in float16",
@@ -155,7 +156,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MUSA: a convolution of float16",
         "Arc: LSTM in bfloat16",
         "TensorRT: grid_sample of float32 amid float16",
-        "Gaudi: places that lie on the host",
         "Gaudi: the largest of booleans",
         "Gaudi: the largest of blocks, in half",
         "Gaudi 3: int64 gathered",
