@@ -50,11 +50,12 @@ _PROOFS = """
 ## Really fixed
 
 Pairs that were blocked, on the targets below, of {models} models in a forward and {trained} in a
-training step, some of which the tables above do not have: `opcheck fix` wrote a shim with every suggestion that
-there is, and the model was run with it on the emulated device, which refuses what the target does
-not run and computes on the host. *Fixed*: nothing leaves the device any more, and results are as
-near to the unchanged model's as the labels of what was followed promise; *exact*: every bit of them
-is the same. On other targets no device can be emulated: their kernels do not stand at PrivateUse1.
+training step, some of which the tables above do not have: `opcheck fix` wrote a shim with every
+suggestion that there is, and the model was run with it on the emulated device, which refuses what
+the target does not run and computes on the host. *Fixed*: nothing leaves the device any more, and
+results are as near to the unchanged model's as the labels of what was followed promise; *exact*:
+every bit of them is the same. On other targets no device can be emulated: their kernels do not
+stand at PrivateUse1.
 The smallest models come first; those that do not run on inputs that were made up are left out. Of
 a large model of transformers the same architecture is run with a smaller config, 64 numbers wide;
 what is not blocked then is left out, and so is what did not end in time and was not tried again.

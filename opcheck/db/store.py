@@ -23,11 +23,9 @@ from opcheck.db.matrix import Shared, build_matrix
 from opcheck.db.naming import Names
 from opcheck.db.opsets import opsets, require_written
 from opcheck.db.releases import Meaning, Pair, paired, pairs, release_named
-from opcheck.db.schema.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.triton import triton_of
-from opcheck.db.vendor import Place, Vendor, read_file
-from opcheck.db.versions import version_key
+from opcheck.db.vendor import Place, Vendor, read_vendor
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
@@ -45,8 +43,6 @@ if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
     from opcheck.model.porting import CudaNames, Porting
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_COMMON = "vendor"
-"""Stem of the file with what holds for all of a vendor's releases."""
 _OWN: "Kept[Database]" = Kept()  # the one without others on it
 
 
@@ -100,7 +96,9 @@ class Database:
             for name, files in overlay.vendor_files(layer).items():
                 where = places.setdefault(name, {})
                 where |= {stem: Place(path, layer.of(path)) for stem, path in files.items()}
-        found = {name: self._read_vendor(name, files) for name, files in sorted(places.items())}
+        found = {
+            name: read_vendor(name, files, self.cache) for name, files in sorted(places.items())
+        }
         if not found:
             raise DatabaseError(
                 Sentence("{text} holds no vendor", text=self.root),
@@ -356,20 +354,6 @@ class Database:
             return op in vendor.release(release).data["operators"]
         targets = (self._target(vendor, chip, release, t) for t in vendor.listed(release))
         return any(op in self.release(target).data["operators"] for target in targets)
-
-    def _read_vendor(self, name: str, places: Mapping[str, Place]) -> Vendor:
-        """A vendor of these files, of which one must be ``vendor.yaml``."""
-        if _COMMON not in places:
-            path = next(iter(places.values())).path.parent
-            message = Sentence(
-                "{text} has releases of a vendor that the database does not know", text=path
-            )
-            raise DatabaseError(
-                message, Sentence("add {text}.yaml, or name it as its vendor", text=path / _COMMON)
-            )
-        common = read_file(places[_COMMON], VENDOR_FILE, name, self.cache)
-        releases = sorted(places.keys() - {_COMMON}, key=version_key)
-        return Vendor(common, {release: places[release] for release in releases}, self.cache)
 
     def _vendor(self, name: str) -> Vendor:
         if name not in self.vendors:

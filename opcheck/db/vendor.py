@@ -11,9 +11,14 @@ from opcheck.db.by_hand import overlays
 from opcheck.db.files import digests, document
 from opcheck.db.files.document import Document
 from opcheck.db.schema.checks import Shape
-from opcheck.db.schema.vendor import RELEASE
+from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
 from opcheck.db.versions import major_minor, version_key
+from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import TargetKind
+
+_COMMON = "vendor"
+"""Stem of the file with what holds for all of a vendor's releases."""
 
 
 class Place(Struct, frozen=True):
@@ -107,6 +112,25 @@ class Vendor:
         if folder not in self._noted:
             self._noted[folder] = digests.noted(folder)
         return self._noted[folder].get(found.path.name, found.digest) != found.digest
+
+
+def read_vendor(name: str, places: Mapping[str, Place], cache: Path | None) -> Vendor:
+    """A vendor of these files, by stem, of which one must be ``vendor.yaml``.
+
+    Raises:
+        DatabaseError: none is, or it cannot be read.
+    """
+    if _COMMON not in places:
+        path = next(iter(places.values())).path.parent
+        message = Sentence(
+            "{text} has releases of a vendor that the database does not know", text=path
+        )
+        raise DatabaseError(
+            message, Sentence("add {text}.yaml, or name it as its vendor", text=path / _COMMON)
+        )
+    common = read_file(places[_COMMON], VENDOR_FILE, name, cache)
+    releases = sorted(places.keys() - {_COMMON}, key=version_key)
+    return Vendor(common, {release: places[release] for release in releases}, cache)
 
 
 def read_file(place: Place, shape: Shape, vendor: str, cache: Path | None) -> Document:

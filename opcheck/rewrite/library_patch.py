@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from opcheck.model.jobs import LayerClass
-from opcheck.rewrite.source.swapping import Form
+from opcheck.rewrite.source.changing import Form
 from opcheck.rewrite.text import Module
 from opcheck.version import __version__
 

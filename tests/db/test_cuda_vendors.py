@@ -401,7 +401,7 @@ def test_chips_end_with_the_last_release_of_which_a_build_has_kernels_for_them(
     name: str, database: Database
 ) -> None:
     assert database.resolve(TargetSpec(name)).sdk == "2.14.1"
-    with pytest.raises(UsageError, match="unknown release '2.15.0'"):
+    with pytest.raises(UsageError, match=r"unknown release '2\.15\.0'"):
         database.resolve(TargetSpec.parse(f"{name}@2.15.0"))
 
 

@@ -13,7 +13,7 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.model.jobs import LayerClass
 from opcheck.rewrite.library_patch import PatchedLayer, library_patch
-from opcheck.rewrite.source.swapping import Form
+from opcheck.rewrite.source.changing import Form
 from opcheck.source.patches import classes_at, patched
 
 CODE = """\

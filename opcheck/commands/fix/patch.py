@@ -30,7 +30,7 @@ from opcheck.pipeline.writing import drafted
 
 if TYPE_CHECKING:
     from opcheck.rewrite.library_patch import PatchedLayer
-    from opcheck.rewrite.source.swapping import Form
+    from opcheck.rewrite.source.changing import Form
 
 Classes = Mapping[str, tuple[LayerClass, ...]]
 """Path of layers -> their classes."""

@@ -103,7 +103,7 @@ class MatmulInFloat16(Rule):
         "torch.matmul": matmul_in_float16,
         "Tensor.matmul": matmul_in_float16,
     }
-    replace = staticmethod(matmul_of_float32)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(matmul_of_float32)
     operands: ClassVar[tuple[str, str]] = ("self", "other")
 
     def refuses(self, call: Call) -> str:
