@@ -45,6 +45,9 @@ The overloads of each kind:
 """
 
 
+_HOW = {True: "interpreted", False: "compiled for the host"}
+
+
 def _kinds() -> Mapping[str, tuple[str, ...]]:
     """Kind -> its overloads, sorted."""
     found: dict[str, list[str]] = {"number by number": [*TABLE]}
@@ -82,7 +85,7 @@ def page() -> str:
         count=sum(map(len, kinds.values())),
         titles=" | ".join(chain.title for chain in chains),
         line=" | ".join("---" for _ in chains),
-        compared=" | ".join(chain.compared for chain in chains),
+        compared=" | ".join(_HOW[chain.interpreted] for chain in chains),
         rows="\n".join(rows),
         lists="\n".join(lists),
     )

@@ -6,14 +6,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fix import answer as fix_answer
-from opcheck.commands.fix.patch import patch
+from opcheck.commands.fix.patch import Classes, patch, why_left
+from opcheck.commands.fix.suggestions import PlacedSuggestion
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.plan import Label
+from opcheck.model.jobs import LayerClass
+from opcheck.model.plan import Label, Suggestion, Tier
+from opcheck.model.report import Place
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.rewrite.source.swapping import Form
 from tests.app.stand_in import run
 
 needs_timm = pytest.mark.skipif(not importlib.util.find_spec("timm"), reason="no timm here")
@@ -96,3 +101,36 @@ def test_a_patch_is_one_way_of_several(capsys: pytest.CaptureFixture[str]) -> No
     line = "fix net.py:build -t ascend-310b --patch layers.py --diff"
     assert run(line.split()) == ExitCode.USAGE
     assert "--diff, --patch at once" in capsys.readouterr().err
+
+
+FORM = {"torch.roll": Form("def roll(x):\n    return x\n", "roll")}
+IN_LIBRARY = LayerClass("timm.layers", "Own", "timm", "1.0")
+
+
+@pytest.mark.parametrize(
+    ("module", "classes", "calls", "said"),
+    [
+        ("own", {"own": (IN_LIBRARY,)}, FORM, ""),
+        ("own", {}, FORM, "own is no layer whose class is known; use --shim"),
+        ("", {}, FORM, "the model itself is no layer whose class is known; use --shim"),
+        (
+            "own", {"own": (replace(IN_LIBRARY, users=True),)}, FORM,
+            "own is a layer of yours; use --diff",
+        ),
+        (
+            "own", {"own": (replace(IN_LIBRARY, version=""),)}, FORM,
+            "own is of a class that no module can name, or of a library without a version; use "
+            "--shim",
+        ),
+        (
+            "own", {"own": (IN_LIBRARY,)}, {},
+            "some-rule stands for no call that is known by how users write it; use --shim",
+        ),
+    ],
+)  # fmt: skip
+def test_what_no_patch_changes_is_left_with_its_reason(
+    module: str, classes: Classes, calls: dict[str, Form], said: str
+) -> None:
+    way = Suggestion("some-rule", Tier.SWAP, Label.EXACT, "aten::roll", "Do otherwise")
+    place = Place(module, "net.py", 1, (), (), 1)
+    assert str(why_left(PlacedSuggestion("aten::roll", place, way), classes, calls)) == said

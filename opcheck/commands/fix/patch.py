@@ -51,7 +51,7 @@ def patch(request: FixRequest, database: Database, progress: Progress, output: P
     chosen = choose_by_place(report, request.allow, lambda way: bool(_calls(forms(way.rule))))
     paths = sorted({way.place.module for way in chosen.ways})
     classes = _classes(request, paths, progress, output) if paths else {}
-    reasons = {way: _reason(way, classes, _calls(forms(way.way.rule))) for way in chosen.ways}
+    reasons = {way: why_left(way, classes, _calls(forms(way.way.rule))) for way in chosen.ways}
     done = [way for way, reason in reasons.items() if not reason]
     left = [rest for _, rest in chosen.left]
     left += [way.left(reason) for way, reason in reasons.items() if reason]
@@ -102,7 +102,7 @@ def _classes(
     return on_host(asked, progress=progress, output=output).classes
 
 
-def _reason(way: PlacedSuggestion, classes: Classes, calls: Mapping[str, "Form"]) -> str:
+def why_left(way: PlacedSuggestion, classes: Classes, calls: Mapping[str, "Form"]) -> str:
     """Why no patch makes a change; "" where one does."""
     if not calls:
         return no_spelling(way.way.rule)

@@ -74,8 +74,9 @@ class Toolchain(ABC):
     """Path in the project -> template; ``{name}`` in a path is the package's name."""
     families: ClassVar[Mapping[str, str]]
     """The same of files that are others for a family; ``{kind}`` in a template is the family's."""
-    compared: ClassVar[str] = "compiled for the host"
-    """How what the kernels compute comes to be compared with the CPU's, where opcheck is made."""
+    interpreted: ClassVar[bool] = False
+    """Whether an interpreter computes what is compared with the CPU's, where opcheck is made; else
+    a host compiler has made a library of the kernels."""
     checked: ClassVar[str]
     """How far the templates are checked where opcheck is made, as a sentence."""
     plugin: ClassVar[str] = ""

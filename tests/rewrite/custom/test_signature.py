@@ -64,8 +64,8 @@ def test_complex_numbers_are_no_kernels() -> None:
     [
         ("aten::igamma", "no expression for it is known here"),
         ("aten::median",
-         "it is neither computed number by number nor a reduction, scan, gather or product that is "
-         "known here"),
+         "it is neither computed number by number nor a reduction, scan, gather, product or nest "
+         "of loops that is known here"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["ascend-c", "bang-c", "musa-c", "metal"])
@@ -87,8 +87,8 @@ def test_a_project_without_the_kernels_function_is_called_that() -> None:
         found.summary,
         "It is no core operator of PyTorch's: write the model without it if you can; else opcheck "
         "fix --custom-op aten::median writes a project for Ascend C, with all but one function of "
-        "its kernel (it is neither computed number by number nor a reduction, scan, gather or "
-        "product that is known here)",
+        "its kernel (it is neither computed number by number nor a reduction, scan, gather, "
+        "product or nest of loops that is known here)",
     )
 
 

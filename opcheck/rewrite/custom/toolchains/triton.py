@@ -45,7 +45,7 @@ class Triton(Toolchain):
         "the functions of the vendor's device library; those of reductions, scans, gathers, "
         "scatters, products and loops compile for GPUs of NVIDIA's and AMD's"
     )
-    compared = "interpreted"
+    interpreted = True
     needs = "the Triton that comes with the vendor's torch"
     build = ("pip install --no-build-isolation -e .",)
     left = "{name}/kernel.py"
