@@ -112,8 +112,8 @@ KNOWN = (
     UserCase(
         "13", "a boolean mask gives a wrong shape under the Torch-FL plugin for Ascend",
         ("flagos-ai/Torch-FL#323",),
-        lacking="Torch-FL is no target; the advisory torch-fl-index-mask waits for it. The "
-        "vendor's own kernel gives the right shape.",
+        lacking="Torch-FL's build for Ascend is no target; the advisory torch-fl-index-mask waits "
+        "for it. The vendor's own kernel gives the right shape.",
     ),
     UserCase(
         "14", "`std` has no kernel on MUSA", ("MooreThreads/torch_musa#72",),
