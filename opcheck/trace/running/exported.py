@@ -103,7 +103,9 @@ class NotingClasses:
 
 def _code_of(model: Callable[..., Any]) -> Callable[..., Any]:
     """The function that the user wrote."""
-    return inspect.unwrap(model.forward if isinstance(model, nn.Module) else model)
+    written: Callable[..., Any] = model.forward if isinstance(model, nn.Module) else model
+    found: Callable[..., Any] = inspect.unwrap(written)
+    return found
 
 
 def _where(function: Callable[..., Any]) -> str:
