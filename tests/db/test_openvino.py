@@ -27,8 +27,10 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::atan", WIDE, Verdict.NATIVE, "registered"),
     ("aten::add_.Tensor", WHOLE, Verdict.NATIVE, "registered"),
     ("aten::cumprod", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
-    ("aten::any.dim", dense(dtype="float32"), Verdict.UNSUPPORTED, "not-converted"),
+    ("aten::argmax", dense(dtype="float32"), Verdict.UNSUPPORTED, "not-converted"),
     ("aten::abs", dense(2, 3, dtype="complex64"), Verdict.UNSUPPORTED, "numbers-not-converted"),
+    ("aten::_adaptive_avg_pool2d", dense(1, 2, 3, dtype="complex64"), Verdict.UNKNOWN,
+     "numbers-not-looked-up"),
     ("aten::index_add", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
     ("aten::index_fill.int_Scalar", dense(2, 3, dtype="float16"), Verdict.UNSUPPORTED,
      "converter-raises"),
@@ -60,6 +62,19 @@ def test_calls_end_at_the_stage_that_refuses_them(
     matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
     found = Walk([Node(OpName.parse(op), (("self", given),))], matrix, "2.13.0").resolution(0)
     assert (found.verdict, found.code) == (verdict, code)
+
+
+@pytest.mark.parametrize(
+    ("shape", "keepdim", "code"),
+    [((), True, "not-converted"), ((), False, "registered"), ((2,), True, "registered")],
+)
+def test_sums_of_no_dimensions_are_refused_where_they_keep_them(
+    shape: tuple[int, ...], keepdim: bool, code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    given = (("self", dense(*shape, dtype="float32")), ("dim", (0,)), ("keepdim", keepdim))
+    node = Node(OpName.parse("aten::sum.dim_IntList"), given)
+    assert Walk([node], matrix, "2.13.0").resolution(0).code == code
 
 
 def test_an_unknown_release_is_told(sources: Path) -> None:
