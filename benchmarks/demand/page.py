@@ -55,12 +55,11 @@ suggestion that there is, and the model was run with it on the emulated device, 
 the target does not run and computes on the host. *Fixed*: nothing leaves the device any more, and
 results are as near to the unchanged model's as the labels of what was followed promise; *exact*:
 every bit of them is the same. On other targets no device can be emulated: their kernels do not
-stand at PrivateUse1.
-The smallest models come first; those that do not run on inputs that were made up are left out. Of
-a large model of transformers the same architecture is run with a smaller config, 64 numbers wide;
-what is not blocked then is left out, and so is what did not end in time and was not tried again.
-Gradients that the device loses by itself, without any change, as an Ascend of torch 2.1 does behind
-composites that it has kernels for, are not held against a fix.
+stand at PrivateUse1. The smallest models come first; those that do not run on inputs that were made
+up are left out. Of a large model of transformers the same architecture is run with a smaller
+config, 64 numbers wide; what is not blocked then is left out, and so is what did not end in time
+and was not tried again. Gradients that the device loses by itself, without any change, as an Ascend
+of torch 2.1 does behind composites that it has kernels for, are not held against a fix.
 Written by `python -m benchmarks.demand.proofs FOLDER COUNT`.
 
 | target | blocked pairs tried | fixed | of which exact |

@@ -82,29 +82,16 @@ def linear_in_float16(input: Tensor, weight: Tensor, bias: Tensor | None = None)
     return linear_of_float32(input, weight, bias)
 
 
-class MatmulInFloat16(Rule):
-    """Operands are divided by their largest number, multiplied in float16, and the result scaled.
+class _ProductInFloat16(Rule):
+    """A product of two operands of float32."""
 
-    For chips that multiply no float32, as an Ascend 310B. A cast alone makes infinities of what is
-    beyond 65,504 and zeros of what is below 6e-8, which gradients are soon; here both are relative
-    to the largest of each operand, and of the gradient. Each takes two more passes over it.
-    """
-
-    name = "float16-after-scaling"
     tier = Tier.STRUCTURAL
     label = Label.TOLERANCE
     tolerance = 16.0 * 8192
-    replaces = ("aten::matmul",)
     gives_up = (
         "All digits of float32 beyond the third, and what is 10,000,000 times less than the largest"
     )
-    summary = "Divide both by their largest number, and multiply in float16"
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.matmul": matmul_in_float16,
-        "Tensor.matmul": matmul_in_float16,
-    }
-    replace: ClassVar[Callable[..., Any]] = staticmethod(matmul_of_float32)
-    operands: ClassVar[tuple[str, str]] = ("self", "other")
+    operands: ClassVar[tuple[str, str]]
 
     def refuses(self, call: Call) -> str:
         """Float32 alone, and something to multiply."""
@@ -114,6 +101,25 @@ class MatmulInFloat16(Rule):
         if any(not x.numel() for x in operands):
             return "nothing is multiplied"
         return ""
+
+
+class MatmulInFloat16(_ProductInFloat16):
+    """Operands are divided by their largest number, multiplied in float16, and the result scaled.
+
+    For chips that multiply no float32, as an Ascend 310B. A cast alone makes infinities of what is
+    beyond 65,504 and zeros of what is below 6e-8, which gradients are soon; here both are relative
+    to the largest of each operand, and of the gradient. Each takes two more passes over it.
+    """
+
+    name = "float16-after-scaling"
+    replaces = ("aten::matmul",)
+    summary = "Divide both by their largest number, and multiply in float16"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.matmul": matmul_in_float16,
+        "Tensor.matmul": matmul_in_float16,
+    }
+    replace = staticmethod(matmul_of_float32)
+    operands = ("self", "other")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Matrices, batches and vectors, of numbers that float16 does not have."""
@@ -126,7 +132,7 @@ class MatmulInFloat16(Rule):
         ), {}
 
 
-class LinearInFloat16(MatmulInFloat16):
+class LinearInFloat16(_ProductInFloat16):
     """As ``float16-after-scaling``, of linear layers; the bias is added in float32."""
 
     name = "linear-in-float16-after-scaling"
