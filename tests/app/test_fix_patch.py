@@ -18,7 +18,7 @@ from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.report import Place
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.rewrite.source.swapping import Form
+from opcheck.rewrite.source.changing import Form
 from tests.app.stand_in import run
 
 needs_timm = pytest.mark.skipif(not importlib.util.find_spec("timm"), reason="no timm here")
