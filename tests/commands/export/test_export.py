@@ -278,7 +278,7 @@ def test_inputs_find_their_places_in_what_openvino_converts(tmp_path: Path) -> N
     from opcheck.exporting.open_vino import prove
 
     class Net(torch.nn.Module):
-        def forward(self, unread, named, last):
+        def forward(self, unread: Any, named: Any, last: Any) -> Any:
             return named["q"] - last, named["z"][1] * 3, named["h"] + 1
 
     x, wide = torch.ones(2, 3), torch.full((2, 3), 4.0)
