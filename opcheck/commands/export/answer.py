@@ -40,16 +40,14 @@ def export(
         )  # fmt: skip
     _require_own_options(question, target.vendor)
     path = os.path.abspath(question.output) if question.output else ""
-    found = run.export(
-        ExportRequest(
-            question.model, str(target), target.vendor, path, question.opset, run=question.prove
-        ),
-        progress=progress,
-        output=output,
+    request = ExportRequest(
+        question.model, str(target), target.vendor, path, question.opset, run=question.prove
     )
+    found = run.export(request, progress=progress, output=output)
     kept = path if path and found.stage.converted else ""
-    if path and not kept:
-        Path(path).unlink(missing_ok=True)
+    if not kept:
+        for each in request.files:
+            Path(each).unlink(missing_ok=True)
     answer = ExportAnswer(
         question.model.source, str(target), found, question.prove, question.output if kept else ""
     )
