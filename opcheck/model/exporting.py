@@ -74,3 +74,11 @@ class ExportRequest(Struct, frozen=True):
     """The version of ONNX's operators to write; 0: the converter's own choice."""
     run: bool = True
     """Whether to run the file."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What is written: OpenVINO has a model's weights in a file beside it."""
+        if not self.path:
+            return ()
+        beside = f"{self.path.removesuffix('.xml')}.bin"
+        return (self.path, beside) if self.vendor == "openvino" else (self.path,)

@@ -44,16 +44,23 @@ def export(
     spec = _with_opset(question)
     target = database.resolve(spec)
     path = os.path.abspath(question.output) if question.output else ""
+<<<<<<< HEAD
     found = run.export(
         ExportRequest(
             question.model, str(target), target.vendor, path, _opset(spec), run=question.prove
         ),
         progress=progress,
         output=output,
+=======
+    request = ExportRequest(
+        question.model, str(target), target.vendor, path, question.opset, run=question.prove
+>>>>>>> openvino
     )
+    found = run.export(request, progress=progress, output=output)
     kept = path if path and found.stage.converted else ""
-    if path and not kept:
-        Path(path).unlink(missing_ok=True)
+    if not kept:
+        for each in request.files:
+            Path(each).unlink(missing_ok=True)
     answer = ExportAnswer(
         question.model.source, str(target), found, question.prove, question.output if kept else ""
     )

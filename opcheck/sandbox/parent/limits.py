@@ -127,9 +127,10 @@ def _written(request: Request) -> Iterator[str]:
     match request:
         case GraphRequest() if request.path:
             yield request.path
-        case ExportRequest() if request.path:
-            Path(request.path).touch()
-            yield request.path
+        case ExportRequest():
+            for path in request.files:
+                Path(path).touch()
+                yield path
         case HostRequest() if request.keep:
             Path(request.keep).touch()
             yield request.keep

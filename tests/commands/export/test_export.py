@@ -16,7 +16,7 @@ from opcheck.errors import UsageError
 from opcheck.exporting import onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.emulation import Difference
-from opcheck.model.exporting import ExportRun, Stage
+from opcheck.model.exporting import ExportRequest, ExportRun, Stage
 from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
@@ -295,6 +295,29 @@ def test_inputs_find_their_places_in_what_openvino_converts(tmp_path: Path) -> N
     assert (run.stage, run.error) == (Stage.PROVED, "")
     assert [each.dtype for each in run.differences] == ["float32", "float32", "bfloat16"]
     assert (tmp_path / "net.bin").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("body", "kept"), [("x.relu()", True), ("torch.cumprod(x, 0)", False)])
+def test_a_model_of_openvino_is_kept_with_its_weights(
+    tmp_path: Path, body: str, kept: bool
+) -> None:
+    pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
+    asked, path = question(tmp_path, body, "openvino-cpu"), tmp_path / "net.xml"
+    found = export(
+        ExportQuestion(asked.model, asked.target, output=str(path), output_of="openvino")
+    )
+    assert found.output == (str(path) if kept else "")
+    assert (path.exists(), path.with_suffix(".bin").exists()) == (kept, kept)
+
+
+def test_an_export_for_openvino_writes_a_file_of_weights_too() -> None:
+    def files(vendor: str, path: str) -> tuple[str, ...]:
+        return ExportRequest(ModelSpec("net.py:net"), "target", vendor, path).files
+
+    assert files("openvino", "net.xml") == ("net.xml", "net.bin")
+    assert files("onnxruntime", "net.onnx") == ("net.onnx",)
+    assert files("openvino", "") == ()
 
 
 def test_an_error_of_openvino_is_told_without_its_frame() -> None:
