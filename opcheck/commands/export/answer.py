@@ -44,17 +44,8 @@ def export(
     spec = _with_opset(question)
     target = database.resolve(spec)
     path = os.path.abspath(question.output) if question.output else ""
-<<<<<<< HEAD
-    found = run.export(
-        ExportRequest(
-            question.model, str(target), target.vendor, path, _opset(spec), run=question.prove
-        ),
-        progress=progress,
-        output=output,
-=======
     request = ExportRequest(
-        question.model, str(target), target.vendor, path, question.opset, run=question.prove
->>>>>>> openvino
+        question.model, str(target), target.vendor, path, _opset(spec), run=question.prove
     )
     found = run.export(request, progress=progress, output=output)
     kept = path if path and found.stage.converted else ""
