@@ -10,7 +10,7 @@ PICTURE = torch.ones(1, 2, 7, 8)
 VOLUME = X.view(1, 1, 2, 3, 4)
 BOXES = (X.view(6, 4), X[:6])
 BOX = torch.tensor([[0, 0, 0, 4, 4.0]])
-OLDER_EXPORTER = "Neither is torch.onnx before torch 2.13: what is known exports it."
+OLDER_EXPORTER = "torch.onnx before torch 2.13 is no target; the one that is exports it."
 """Of threads about exporters that had no converter yet."""
 
 
