@@ -10,6 +10,8 @@ PICTURE = torch.ones(1, 2, 7, 8)
 VOLUME = X.view(1, 1, 2, 3, 4)
 BOXES = (X.view(6, 4), X[:6])
 BOX = torch.tensor([[0, 0, 0, 4, 4.0]])
+OLDER_EXPORTER = "torch.onnx before torch 2.13 is no target; the one that is exports it."
+"""Of threads about exporters that had no converter yet."""
 
 
 def _nms(boxes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -36,7 +38,7 @@ def _deformed(x: torch.Tensor) -> torch.Tensor:
     weight, bias = torch.ones(3, 2, 3, 3, device=x.device), torch.ones(3, device=x.device)
     offset, mask = (torch.ones(1, n, 5, 6, device=x.device) for n in (18, 9))
     found = torch.ops.torchvision.deform_conv2d(
-        x, weight, offset, mask, bias, 1, 1, 0, 0, 1, 1, 1, 1, True
+        x, weight, offset, mask, bias, 1, 1, 1, 1, 1, 1, 1, 1, True
     )
     return found  # type: ignore[no-any-return]  # of torch
 
@@ -86,10 +88,12 @@ KNOWN = (
     ),
     UserCase(
         "6", "`polar` has no lowering on TPUs, Core ML and Tenstorrent",
-        ("pytorch/xla#9215", "apple/coremltools#2258", "tenstorrent/tt-xla#3060"),
+        ("pytorch/xla#9215", "apple/coremltools#2258", "tenstorrent/tt-xla#3060",
+         "onnx/onnx#6480"),
         lambda x: torch.polar(x, x), (X,), "aten::polar",
-        {"google-tpu-v4": "host-fallback"},
-        "Core ML and Tenstorrent are no targets.",
+        {"google-tpu-v4": "host-fallback", "onnxruntime-cpu": "registered",
+         "openvino-cpu": "no-converter"},
+        f"Core ML and Tenstorrent are no targets. {OLDER_EXPORTER}",
     ),
     UserCase(
         "7", "`repeat_interleave` of float64 is refused by aclnn",
@@ -223,23 +227,29 @@ KNOWN = (
     ),
     UserCase(
         "32", "deformable convolution has no converter in TensorRT, Core ML and others",
-        ("open-mmlab/mmdeploy#439", "NVIDIA/TensorRT-RTX#21", "apple/coremltools#1135"),
+        ("open-mmlab/mmdeploy#439", "NVIDIA/TensorRT-RTX#21", "apple/coremltools#1135",
+         "pytorch/pytorch#185195"),
         _deformed, (torch.ones(1, 2, 5, 6),), "torchvision::deform_conv2d",
-        {"nvidia-tensorrt": "runs-elsewhere"},
-        "Core ML and Qualcomm are no targets; mmcv's own operator never reaches the dispatcher.",
+        {"nvidia-tensorrt": "runs-elsewhere", "onnxruntime-cpu": "registered",
+         "openvino-cpu": "registered"},
+        "Core ML and Qualcomm are no targets; mmcv's own operator never reaches the dispatcher. "
+        f"{OLDER_EXPORTER}",
     ),
     UserCase(
         "33", "`stft` and `rfft` with complex results cannot be exported",
         ("pytorch/pytorch#31317", "pytorch/pytorch#65666", "pytorch/audio#982"),
-        _transformed, (X.view(1, 24),), "aten::stft", {"nvidia-tensorrt": "runs-elsewhere"},
-        "ONNX and Core ML are no targets; of compilers, TensorRT shows the same.",
+        _transformed, (X.view(1, 24),), "aten::stft",
+        {"nvidia-tensorrt": "runs-elsewhere", "onnxruntime-cpu": "registered",
+         "openvino-cpu": "no-converter"},
+        f"Core ML is no target. {OLDER_EXPORTER}",
     ),
     UserCase(
         "34", "antialiased bicubic resizing cannot be exported, or gives other values",
         ("pytorch/vision#6806", "pytorch/pytorch#80033", "microsoft/onnxscript#2916"),
         _resized, (torch.ones(1, 3, 8, 8),), "aten::_upsample_bicubic2d_aa.vec",
-        {"nvidia-tensorrt": "runs-elsewhere", "apple-mps@2.5.1": "no-kernel"},
-        "ONNX and Core ML are no targets; the advisory onnx-antialiased-upsample waits for them.",
+        {"nvidia-tensorrt": "runs-elsewhere", "onnxruntime-cpu": "decomposes",
+         "openvino-cpu": "no-converter", "apple-mps@2.5.1": "no-kernel"},
+        f"Core ML is no target. {OLDER_EXPORTER}",
     ),
     UserCase(
         "36", "`einsum` is missing on edge NPUs, Tenstorrent and Paddle",
@@ -259,6 +269,7 @@ KNOWN = (
     ),
     UserCase(
         "41", "`grid_sample` is converted for Core ML, and runs on its CPU alone",
-        ("apple/coremltools#1875",), lacking="Core ML is no target.",
+        ("apple/coremltools#1875",), lacking="Core ML is no target; ONNX Runtime and OpenVINO have no other "
+        "processor to leave it to.",
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from torch.nn.utils.parametrizations import weight_norm
 from tests.test_cases import X
 from tests.user_cases import UserCase
 from tests.user_cases_apple import APPLE
+from tests.user_cases_exports import EXPORTS
 
 SQUARE = X.view(4, 6)
 VOLUME = X.view(1, 1, 2, 3, 4)
@@ -327,4 +328,4 @@ MORE = (
         "gets no-kernel-even-on-host.",
     ),
 )  # fmt: skip
-LATER = (*APPLE, *ASCEND, *OTHERS, *MORE)  # fmt: skip
+LATER = (*APPLE, *ASCEND, *OTHERS, *MORE, *EXPORTS)  # fmt: skip

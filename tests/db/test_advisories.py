@@ -447,6 +447,18 @@ USES = {
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
+    "antialiased by a scale": (
+        node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8), scales_h=0.7, scales_w=2.0),
+        {"onnx-antialiased-upsample", "onnxruntime-antialiased-scale"},
+    ),
+    "antialiased by a half": (
+        node("aten::_upsample_bilinear2d_aa", self=dense(1, 3, 8, 8), scales_h=0.5, scales_w=2.0),
+        {"onnx-antialiased-upsample"},
+    ),
+    "antialiased with corners aligned": (
+        node("aten::_upsample_bilinear2d_aa", self=dense(1, 3, 8, 8), align_corners=True),
+        {"onnx-antialiased-upsample", "onnxruntime-antialiased-scale"},
+    ),
 }  # fmt: skip
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
