@@ -74,7 +74,7 @@ class NotingClasses:
 
     def __init__(self, model: Callable[..., Any]) -> None:
         function = _code_of(model)
-        self._where, self._module = _where(function), function.__module__
+        self._where, self._module = _where(function), getattr(function, "__module__", "")
         self.found: tuple[UnknownClass, ...] = ()
         """Those of the last run that ended."""
 
