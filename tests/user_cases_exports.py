@@ -43,7 +43,7 @@ EXPORTS = (
         torch.fft.rfft, (X,), "aten::fft_rfft", {"openvino-cpu": "no-converter"},
     ),
     UserCase(
-        "antialiasing by a scale", "antialiased resizing by a scale gives other values after export",
+        "antialiasing by a scale", "antialiased resizing by a scale gives other values in ONNX",
         ("microsoft/onnxscript#2916",),
         _shrunk, (IMAGE,), "aten::_upsample_bilinear2d_aa.vec",
         {"onnxruntime-cpu": "onnxruntime-antialiased-scale"},

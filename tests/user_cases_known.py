@@ -269,7 +269,8 @@ KNOWN = (
     ),
     UserCase(
         "41", "`grid_sample` is converted for Core ML, and runs on its CPU alone",
-        ("apple/coremltools#1875",), lacking="Core ML is no target; ONNX Runtime and OpenVINO have no other "
-        "processor to leave it to.",
+        ("apple/coremltools#1875",),
+        lacking="Core ML is no target; ONNX Runtime and OpenVINO have no other processor to leave "
+        "it to.",
     ),
 )  # fmt: skip

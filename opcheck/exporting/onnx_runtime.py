@@ -20,6 +20,7 @@ from opcheck.errors import UsageError
 from opcheck.exporting import outputs
 from opcheck.lang.sentence import Sentence
 from opcheck.model.exporting import ExportRun, Stage
+from opcheck.source.building.torchvision_operators import open_sizes
 
 FILE = "model.onnx"
 """What a model is called that is not kept."""
@@ -56,7 +57,7 @@ def prove(
     """Export a model to ``path``; ``run`` the file too, and compare what it gives with PyTorch."""
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
-    with outputs.quiet(), torch.no_grad():
+    with outputs.quiet(), torch.no_grad(), open_sizes():
         found = _exported(model, tuple(args), dict(kwargs), path, opset)
         seconds = time.perf_counter() - started
         if run and found.stage.converted:

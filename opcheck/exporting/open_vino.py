@@ -21,6 +21,7 @@ from opcheck.errors import UsageError
 from opcheck.exporting import outputs
 from opcheck.lang.sentence import Sentence
 from opcheck.model.exporting import ExportRun, Stage
+from opcheck.source.building.torchvision_operators import open_sizes
 
 FILE = "model.xml"
 """What a model is called that is not kept; its weights lie beside it, in a file of that name."""
@@ -61,7 +62,7 @@ def prove(
     """Convert a model and save it as ``path``; ``run`` it too, and compare with PyTorch."""
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
-    with outputs.quiet(), torch.no_grad():
+    with outputs.quiet(), torch.no_grad(), open_sizes():
         found, given = _exported(model, tuple(args), dict(kwargs), path)
         seconds = time.perf_counter() - started
         if run and found.stage.converted:

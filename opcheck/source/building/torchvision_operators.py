@@ -4,7 +4,9 @@ import importlib.machinery
 import importlib.util
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ SCHEMAS = (
 )
 """As torchvision's own library defines them."""
 
+_OPEN: ContextVar[bool] = ContextVar("_OPEN", default=False)
+"""Whether the number of boxes that are kept depends on values, as torchvision has it."""
 _LIBRARIES: list[torch.library.Library] = []  # registrations live as long as their Library
 
 
@@ -69,6 +73,16 @@ def settle() -> None:
     for name in ("nms", "qnms"):
         if hasattr(torch.ops.torchvision, name):
             _replace_fake(f"torchvision::{name}")
+
+
+@contextmanager
+def open_sizes() -> Iterator[None]:
+    """Meanwhile leave to torchvision's own rule how many boxes are kept, as an export does."""
+    before = _OPEN.set(True)
+    try:
+        yield
+    finally:
+        _OPEN.reset(before)
 
 
 def _replace_fake(name: str) -> None:
@@ -120,6 +134,11 @@ def _skip_loading(binary: Path) -> None:
 
 
 def _keep_all(dets: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch.Tensor:
+    if _OPEN.get():
+        from torchvision._meta_registrations import meta_nms  # private: 0.21 to 0.28 have it
+
+        kept: Tensor = meta_nms(dets, scores, iou_threshold)
+        return kept
     return dets.new_empty(dets.shape[0], dtype=torch.int64)
 
 

@@ -50,6 +50,18 @@ class Net(torch.nn.Module):
 def net():
     return Net(), (torch.linspace(0.1, 0.9, 6).reshape(2, 3),)
 """
+DETECTOR = """
+import torch
+from torchvision.ops import nms
+
+class Net(torch.nn.Module):
+    def forward(self, boxes, scores):
+        return boxes[nms(boxes, scores, 0.5)]
+
+def net():
+    boxes = torch.tensor([[0, 0, 4, 4.0], [0, 0, 4, 5], [6, 6, 9, 9], [6, 6, 9, 9.5]])
+    return Net(), (boxes, torch.tensor([0.9, 0.8, 0.7, 0.6]))
+"""
 
 
 def ended(stage: Stage, predicted: bool | None, error: str = "") -> ExportAnswer:
@@ -242,6 +254,19 @@ def test_a_model_is_really_exported_and_run(
     assert (found.run.stage, found.predicted) == (stage, predicted)
     assert found.came_through is (stage is Stage.PROVED)
     assert found.run.error or stage is Stage.PROVED
+
+
+@pytest.mark.slow
+def test_how_many_boxes_are_kept_stays_open_in_the_file(tmp_path: Path) -> None:
+    """A scan takes every box for kept, which a file must not: a runtime counts by it."""
+    for library in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(library)
+    file = tmp_path / "net.py"
+    file.write_text(DETECTOR)
+    asked = ExportQuestion(ModelSpec(f"{file}:net"), TargetSpec("onnxruntime-cpu"), prove=True)
+    run = export(asked).run
+    assert (run.stage, run.error) == (Stage.PROVED, "")
+    assert [each.shape for each in run.differences] == [(2, 4)]
 
 
 @pytest.mark.slow
