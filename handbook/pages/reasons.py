@@ -20,6 +20,7 @@ OWN: Mapping[str, str] = {
     resolution.REGISTERED: "the target registers a kernel for the overload",
     resolution.THROUGH_OUT: "the functional overload runs through its `.out`, which has a kernel",
     resolution.DECOMPOSES: "PyTorch takes the call apart, and every part runs on the device",
+    resolution.BEFORE_CONVERSION: "a compiler takes the call apart before it looks for converters",
     resolution.CHOSEN: "PyTorch's C++ chooses another overload on this kind of device",
     resolution.NO_DEVICE_WORK: "it gives no work to the device: a view, or numbers alone",
     resolution.HOST_FALLBACK: "no kernel: the vendor's fallback runs it on the host",

@@ -1,6 +1,6 @@
 """The database as a whole: which targets there are, and the matrix of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -155,12 +155,18 @@ class Database:
         What models are exported for is none, nor is a chip in a graph mode, which would stand
         twice: :meth:`of_kind` has them.
         """
-        found = self.of_kind(TargetKind.DEVICE, TargetKind.COMPILER)
-        return tuple(target for target in found if target.mode is None)
+        kinds = (TargetKind.DEVICE, TargetKind.COMPILER)
+        plain = (v for v in self.vendors.values() if mode_of(v.name)[1] is None)
+        return self._newest(vendor for vendor in plain if vendor.kind in kinds)
 
     def of_kind(self, *kinds: TargetKind) -> tuple[Target, ...]:
         """Every target of these kinds, at its newest release and torch."""
-        names = sorted(name for name, (vendor, _) in self._chips.items() if vendor.kind in kinds)
+        return self._newest(vendor for vendor in self.vendors.values() if vendor.kind in kinds)
+
+    def _newest(self, vendors: Iterable[Vendor]) -> tuple[Target, ...]:
+        names = sorted(
+            target_name(vendor.name, chip) for vendor in vendors for chip in vendor.chips
+        )
         return tuple(self.resolve(TargetSpec(name)) for name in names)
 
     def releases(self, name: str) -> tuple[Target, ...]:
