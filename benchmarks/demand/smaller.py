@@ -54,4 +54,6 @@ def _changed(config: Mapping[str, Any]) -> dict[str, Any]:
             found[key] = min(value, _MOST[key])
         elif key.endswith("_token_id") and value >= _SIZES["vocab_size"]:
             found[key] = 1
+    if "kv_lora_rank" in config and "num_attention_heads" in found:  # a key for each head
+        found["num_key_value_heads"] = found["num_attention_heads"]
     return found

@@ -4,11 +4,13 @@ import re
 from itertools import chain
 
 import pytest
+from rich.cells import cell_len
 
 from opcheck.app.language import read_back
 from opcheck.lang.catalogue import read_po
 from opcheck.lang.speech import Language, catalogue
 from opcheck.lang.template import Template, places
+from opcheck.views.terminal.canvas import LABEL
 from tests.lang.messages import PACKAGE, Message, help_messages, is_prose, literals, shape
 
 CATALOGUE = PACKAGE / "lang" / "zh.po"
@@ -153,3 +155,10 @@ def words_of(text: str) -> set[str]:
     """The words of a message, each without the ``s`` of a plural."""
     plain = re.findall(r"[A-Za-z']{2,}", re.sub(r"\{[^{}]*\}", " ", text))
     return {word.removesuffix("s") for word in plain}
+
+
+def test_a_label_leaves_a_gap_before_what_it_labels() -> None:
+    labels = [entry for entry in ENTRIES if entry.context == "label"]
+    assert len(labels) > 10
+    for entry in labels:
+        assert max(map(cell_len, (entry.english, *entry.forms))) < LABEL, entry.english

@@ -20,7 +20,7 @@ from opcheck.model.trace import UnknownClass
 from opcheck.trace.calls.call_site import is_internal, shown
 from opcheck.trace.calls.engine import Engine
 
-EXPORTED_TYPES = frozenset({"ort"})
+EXPORTED_TYPES = frozenset({"ort", "openvino"})
 """Device types of the vendors whose models leave PyTorch: ``kind: export`` in the database."""
 KNOWN = (
     torch.Tensor, int, str, float, bool, type(None),
@@ -74,7 +74,7 @@ class NotingClasses:
 
     def __init__(self, model: Callable[..., Any]) -> None:
         function = _code_of(model)
-        self._where, self._module = _where(function), function.__module__
+        self._where, self._module = _where(function), getattr(function, "__module__", "")
         self.found: tuple[UnknownClass, ...] = ()
         """Those of the last run that ended."""
 

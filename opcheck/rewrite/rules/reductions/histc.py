@@ -14,13 +14,13 @@ _LARGEST = 1 << 24
 _WIDE = FLOATS[:2]
 
 
-def ends_of_range(x: Tensor, low: float, high: float, apart: float) -> tuple[Tensor, Tensor]:
+def _ends(x: Tensor, low: float, high: float) -> tuple[Tensor, Tensor]:
     """The ends of the range: those given, or those of the values where they are the same."""
     first, last = x.new_full([], low), x.new_full([], high)
     if low == high and x.numel():
         first, last = x.min(), x.max()
     same = first == last
-    return torch.where(same, first - apart, first), torch.where(same, last + apart, last)
+    return torch.where(same, first - 1, first), torch.where(same, last + 1, last)
 
 
 def _places(self: Tensor, bins: int, low: float, high: float) -> tuple[Tensor, Tensor]:
@@ -29,7 +29,7 @@ def _places(self: Tensor, bins: int, low: float, high: float) -> tuple[Tensor, T
         raise RuntimeError("torch.histc: max must be larger than min")
     x = self.detach().reshape(-1)
     x = x if x.is_floating_point() else x.float()
-    first, last = ends_of_range(x, low, high, 1)
+    first, last = _ends(x, low, high)
     share = (x >= first).to(x.dtype) * (x <= last).to(x.dtype)
     return torch.where(share > 0, (x - first) * bins / (last - first), torch.zeros_like(x)), share
 

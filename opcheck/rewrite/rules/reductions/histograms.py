@@ -12,16 +12,24 @@ from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
-from opcheck.rewrite.rules.reductions.histc import ends_of_range
 
 _LARGEST = 1 << 24
 _WIDE = FLOATS[:2]
 
 
+def _ends(x: Tensor, low: float, high: float) -> tuple[Tensor, Tensor]:
+    """The ends of the range: those given, or those of the values where they are the same."""
+    first, last = x.new_full([], low), x.new_full([], high)
+    if low == high and x.numel():
+        first, last = x.min(), x.max()
+    same = first == last
+    return torch.where(same, first - 0.5, first), torch.where(same, last + 0.5, last)
+
+
 def _edges(x: Tensor, bins: int, ends: Sequence[float] | None) -> Tensor:
     """Edges at equal distances."""
     low, high = ends if ends is not None else (0.0, 0.0 if x.numel() else 1.0)
-    first, last = ends_of_range(x, low, high, 0.5)
+    first, last = _ends(x, low, high)
     step = (last - first) / bins
     count = torch.arange(bins + 1, device=x.device).to(x.dtype)
     return torch.where(count < (bins + 1) // 2, first + step * count, last - step * (bins - count))
