@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opcheck.commands.explain.answer import explain
-from opcheck.model.target import TargetSpec
+from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.conditions import matches
@@ -31,20 +31,21 @@ def _page(site: Path, base: str) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _said(page: Any, op: str, target: str) -> tuple[str, str, str]:
+def _said(page: Any, op: str, target: Target) -> tuple[str, str, str]:
     """Verdict, reason and first source of an overload on a target, as a page has them."""
     overload = next(one for one in page["overloads"] if one["op"] == op)
-    group = next(one for one in overload["groups"] if target.partition("@")[0] in one["targets"])
+    names = {target.name, target.vendor}
+    group = next(one for one in overload["groups"] if names & {*one["targets"]})
     places = group.get("evidence", [])
     fact = page["evidence"][places[0]] if places else {}
     return group["verdict"], group["reason"]["text"], str(fact.get("path", ""))
 
 
 def test_cells_say_what_explain_says(site: Path, known: Known) -> None:
-    cells = [(op, str(target)) for target in known.targets
+    cells = [(op, target) for target in known.targets
              for op in known.overloads if op in known.of_target[target.name]]  # fmt: skip
     for op, target in random.Random(7).sample(cells, 60):
-        (found,) = explain(op, (TargetSpec.parse(target),))
+        (found,) = explain(op, (TargetSpec.parse(str(target)),))
         page = _page(site, op.partition(".")[0])
         path = found.evidence[0].path if found.evidence else ""
         assert _said(page, op, target) == (found.verdict.value, str(found.reason.text), path)

@@ -15,7 +15,7 @@ OPERATOR_SCHEMA = "opcheck.site.operator/1"
 def document(operator: Operator, vendors: Mapping[str, Sequence[Target]]) -> Json:
     """The page as JSON; numbers under ``evidence`` are places in the list of that name.
 
-    Where a condition holds for all of several targets of a vendor, that is named in their place.
+    Where something is so of all of several targets of a vendor, that is named in their place.
 
     What conditions test is left out: their sentences say it, and ``opcheck explain`` has it.
     """
@@ -23,7 +23,7 @@ def document(operator: Operator, vendors: Mapping[str, Sequence[Target]]) -> Jso
     found: dict[str, object] = {
         "schema": OPERATOR_SCHEMA,
         "operator": operator.base,
-        "overloads": [_overload(overload, sources) for overload in operator.overloads],
+        "overloads": [_overload(overload, sources, vendors) for overload in operator.overloads],
         "targets": [_row(row, operator) for row in operator.rows],
         "conditions": [_stated(stated, sources, vendors) for stated in operator.stated],
     }
@@ -57,21 +57,23 @@ def _names(targets: Sequence[Target]) -> list[str]:
     return [target.name for target in targets]
 
 
-def _overload(overload: Overload, sources: _Sources) -> Json:
+def _overload(
+    overload: Overload, sources: _Sources, vendors: Mapping[str, Sequence[Target]]
+) -> Json:
     span = overload.torch_range
     return _filled({
         "op": overload.op,
         "torch_range": None if span is None else {"first": span[0], "last": span[1]},
         "package": overload.package,
-        "groups": [_group(group, sources) for group in overload.groups],
+        "groups": [_group(group, sources, vendors) for group in overload.groups],
         "runs_as": [_way(way, sources) for way in overload.ways],
     })  # fmt: skip
 
 
-def _group(group: Group, sources: _Sources) -> Json:
+def _group(group: Group, sources: _Sources, vendors: Mapping[str, Sequence[Target]]) -> Json:
     found = group.explanation
     return _filled({
-        "targets": _names(group.targets),
+        "targets": list(named(group.targets, vendors)),
         "verdict": found.verdict.value,
         "confidence": found.confidence.value,
         "reason": {"code": found.reason.code, "text": str(found.reason.text)},

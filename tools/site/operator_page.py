@@ -11,7 +11,6 @@ from opcheck.model.verdict import Confidence, Evidence, Verdict
 from opcheck.views.conditions import sentence
 from opcheck.views.terminal import words as terminal
 from tools.site import words
-from tools.site.dtypes import DTYPES
 from tools.site.known import VERDICTS, Known, by_vendor, named, overload_of, slug
 from tools.site.operator_json import document
 from tools.site.operators import Operator, Overload, Stated
@@ -58,7 +57,6 @@ def write_operator(pages: Pages, known: Known, around: Around, operator: Operato
         document=document(operator, vendors),
         page=operator,
         summary=tuple(_summary(operator.overloads[0])),
-        dtypes=DTYPES,
         dtype_tables=[*dtypes],
         otherwise=tuple(_by_dtype(operator, vendors)),
         lines=lines,

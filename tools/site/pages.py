@@ -1,6 +1,7 @@
 """Pages written in both languages: templates filled in, with links that work from a folder."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,12 +24,14 @@ from opcheck.views.terminal.canvas import COLUMN_CONTEXT
 from opcheck.views.terminal.evidence import web_address
 from opcheck.views.terminal.notation import source
 from tools.site import words
+from tools.site.dtypes import DTYPES
 from tools.site.known import VERDICTS, base_of, overload_of, slug
 
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = "assets"
 JSON = "json"
 LANGUAGES = tuple(Language)
+_INDENT = re.compile(r"(?m)^ +")
 
 
 class Pages:
@@ -59,7 +62,7 @@ class Pages:
                     built=self._built,
                     **values,
                 )
-            self._put(f"{language.value}/{path}.html", text)
+            self._put(f"{language.value}/{path}.html", _flush(text))
         if document is not None:
             self._put(f"{JSON}/{path}.json", as_json(document))
 
@@ -71,6 +74,11 @@ class Pages:
         place = self._folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+
+
+def _flush(text: str) -> str:
+    """A page without the indents of its lines, but for one with text that keeps its lines."""
+    return text if "<pre" in text or "<textarea" in text else _INDENT.sub("", text)
 
 
 def as_json(value: object) -> str:
@@ -85,11 +93,12 @@ def as_script(name: str, value: object) -> str:
 
 
 def script_words() -> Mapping[str, str]:
-    """The words of the script: a file for each language."""
-    found = {}
+    """The words of the script, and the form that it adds: a file for each language."""
+    found, filters = {}, _environment(frozenset()).get_template("filters.html")
     for language in LANGUAGES:
         with speaking(language):
-            found[language.value] = as_script("opcheckWords", _worded(words.FOR_SCRIPT))
+            said = {**_worded(words.FOR_SCRIPT), "filters": filters.render(dtypes=DTYPES)}
+            found[language.value] = as_script("opcheckWords", said)
     return found
 
 

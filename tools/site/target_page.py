@@ -1,6 +1,7 @@
 """The page of one target: what it runs, what changed, its traps, and what goes with it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -149,7 +150,8 @@ def _document(
     row: TargetRow, found: object, fares: Sequence[Fares], changes: Sequence[Change]
 ) -> object:
     """The page as JSON: ``opcheck db show --format json``, with the verdicts of its overloads."""
-    shown = database_document(found)  # type: ignore[arg-type]
+    shown: Any = database_document(found)  # type: ignore[arg-type]
+    shown["show"].pop("operators")  # the verdicts name them
     return {
         "schema": TARGET_SCHEMA,
         "target": str(row.target),

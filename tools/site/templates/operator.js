@@ -2,6 +2,7 @@
 "use strict";
 {
   const filters = document.getElementById("filters");
+  filters.innerHTML = window.opcheckWords.filters;
   const tables = JSON.parse(document.getElementById("dtypes").textContent);
   const targets = window.opcheckTargets;
   const verdicts = window.opcheckWords.verdicts;
