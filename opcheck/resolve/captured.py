@@ -14,8 +14,8 @@ _GIVEN, _RETURNED = "inputs", "outputs"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
-    """A finding for each class that a condition of the target is about, sorted."""
-    return tuple(_findings(trace.unknown_classes, matrix)) if matrix.exports else ()
+    """A finding for each class that a condition of a target of export is about, sorted."""
+    return tuple(_findings(trace.unknown_classes, matrix))
 
 
 def _findings(classes: Sequence[UnknownClass], matrix: SupportMatrix) -> Iterator[Finding]:

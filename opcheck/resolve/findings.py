@@ -23,7 +23,7 @@ from opcheck.model.report import (
 from opcheck.model.request import OPTIMIZER, WRAPPER
 from opcheck.model.trace import Kernel, Node, OpName, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
-from opcheck.resolve import captured, compiled, launches
+from opcheck.resolve import compiled, launches
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.explain import steps
@@ -121,7 +121,7 @@ def summary(trace: Trace, walk: Walk) -> Summary:
 def _apart(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
     """Findings on what reaches the device past the dispatcher: no operator stands for it."""
     return (
-        *captured.findings(trace, matrix),
+        *_not_captured(trace, matrix),
         *compiled.findings(trace, matrix),
         *launches.findings(trace, matrix),
     )
@@ -196,6 +196,15 @@ def argument_text(name: str, value: Value) -> str:
     if isinstance(value, TensorMeta):
         return f"{name}: {value}{' (host)' if value.host else ''}"
     return f"{name}={value_text(value)}"
+
+
+def _not_captured(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
+    """What keeps the whole model from an export."""
+    if not (trace.unknown_classes and matrix.exports):
+        return ()
+    from opcheck.resolve import captured  # most models have none of it
+
+    return captured.findings(trace, matrix)
 
 
 def _summary(

@@ -90,7 +90,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "TPU: svd of three dimensions",
         "XPU: eig",
         "XPU: _foreach_addcdiv_",
-        "CUDA: pixel_unshuffle of nothing",
     ),
     Cause.ANOTHER_REASON: (
         "MPS: volumes of nnU-Net enlarged",
