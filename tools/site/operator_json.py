@@ -6,10 +6,12 @@ from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence
 from opcheck.views.conditions import sentence
 from opcheck.views.document.parts import Json, evidence_value
-from tools.site.known import VERDICTS, named
+from tools.site.known import VERDICTS, named, overload_of
 from tools.site.operators import Cell, Group, Operator, Overload, Row, Stated, Way
 
 OPERATOR_SCHEMA = "opcheck.site.operator/1"
+_COMMIT = 12
+"""Digits of a commit: its repository has one that begins so."""
 
 
 def document(operator: Operator, vendors: Mapping[str, Sequence[Target]]) -> Json:
@@ -44,7 +46,8 @@ class _Sources:
     def _place(self, fact: Evidence) -> int:
         if fact not in self._places:
             self._places[fact] = len(self.values)
-            self.values.append(_filled(evidence_value(fact)))
+            value = {**evidence_value(fact), "commit": fact.commit[:_COMMIT]}
+            self.values.append(_filled(value))
         return self._places[fact]
 
 
@@ -110,7 +113,9 @@ def _row(row: Row, operator: Operator) -> Json:
     cells = zip(operator.overloads, row.cells, strict=True)
     return {
         "names": _names(row.targets),
-        "verdicts": {overload.op: _cell(cell) for overload, cell in cells if cell is not None},
+        "verdicts": {
+            overload_of(overload.op): _cell(cell) for overload, cell in cells if cell is not None
+        },
     }
 
 

@@ -32,6 +32,7 @@ ASSETS = "assets"
 JSON = "json"
 LANGUAGES = tuple(Language)
 _INDENT = re.compile(r"(?m)^ +")
+_KEPT = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL)
 
 
 class Pages:
@@ -77,8 +78,10 @@ class Pages:
 
 
 def _flush(text: str) -> str:
-    """A page without the indents of its lines, but for one with text that keeps its lines."""
-    return text if "<pre" in text or "<textarea" in text else _INDENT.sub("", text)
+    """A page without the indents of its lines, but for text that keeps its spaces."""
+    parts = _KEPT.split(text)
+    parts[::2] = (_INDENT.sub("", part) for part in parts[::2])
+    return "".join(parts)
 
 
 def as_json(value: object) -> str:

@@ -5,6 +5,9 @@
   const said = window.opcheckWords;
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
+  /* the word beside a sign says it */
+  for (const sign of document.querySelectorAll('i[class^="v-"]')) sign.ariaHidden = "true";
+
   /* an address keeps its filters and its place in the other language */
   const language = document.querySelector("a.language");
   language.addEventListener("click", () => {
