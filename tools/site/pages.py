@@ -20,7 +20,7 @@ from opcheck.views.html.data import escaped
 from opcheck.views.html.words import SIGNS
 from opcheck.views.terminal import plan_words
 from opcheck.views.terminal import words as terminal
-from opcheck.views.terminal.canvas import COLUMN_CONTEXT
+from opcheck.views.terminal.canvas import COLUMN_CONTEXT, LABEL_CONTEXT
 from opcheck.views.terminal.evidence import web_address
 from opcheck.views.terminal.notation import source
 from tools.site import words
@@ -131,6 +131,7 @@ def _environment(known: frozenset[str]) -> jinja2.Environment:
         "base": base_of,
         "script": _in_script,
         "column": lambda name: tell(name, COLUMN_CONTEXT),
+        "label": lambda name: tell(name, LABEL_CONTEXT),
     }
     environment.globals |= {
         "words": words,
