@@ -20,8 +20,11 @@ from opcheck.db.importers.models.tpu_inference import TpuInference
 from opcheck.db.importers.models.vllm_ascend import VllmAscend
 from opcheck.db.importers.shared.repository import Repository
 from opcheck.db.model_lists import evidence_on, named
+from opcheck.db.schema.checks import ShapeError
+from opcheck.db.schema.model_lists import _WORDS
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.model_lists import Likeness, ModelIdentity, Outcome
 from opcheck.model.target import Target, TargetSpec
 from opcheck.source.identity import identity_of, identity_of_module
@@ -358,3 +361,11 @@ def test_a_live_module_is_known_by_its_class_and_config() -> None:
     module = transformers.LlamaForCausalLM(config).to(torch.bfloat16)
     assert identity_of_module(module) == LLAMA
     assert identity_of_module(torch.nn.Linear(2, 2)) == ModelIdentity(dtype="float32")
+
+
+def test_a_name_with_a_space_is_refused_in_words() -> None:
+    with pytest.raises(ShapeError) as raised:
+        _WORDS.check(["910b", "910 c"], ())
+    assert "names without spaces" in str(raised.value.expected)
+    with speaking(Language.CHINESE):
+        assert "names" not in tell(raised.value.expected)

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from opcheck.lang.speech import Language, catalogue
+from opcheck.lang.speech import Language, catalogue, speaking, tell
+from opcheck.model.verdict import Verdict
 from tools.site import words
 from tools.site.pages import TEMPLATES, script_words
 
@@ -60,3 +61,11 @@ def test_the_script_has_its_words_in_both_languages() -> None:
     assert "\\u539f\\u751f" in chinese
     scripts = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.js"))
     assert [key for key in words.FOR_SCRIPT if key not in scripts] == []
+
+
+def test_what_a_release_changed_is_told_in_both_languages() -> None:
+    assert tell(words.became(Verdict.NATIVE, 1234)) == "1,234 are now native"
+    with speaking(Language.CHINESE):
+        said = tell(words.became(Verdict.NATIVE, 1234))
+    assert "1,234" in said
+    assert "原生" in said
