@@ -102,6 +102,10 @@ class Segment(Struct, frozen=True):
     """Where the first of them is made, as in a use."""
 
 
+WITHOUT_CHIP = "wheel-without-chip"
+"""The code of the advisory that the package index's wheel of torch has no kernels for a chip."""
+
+
 class TargetReport(Struct, frozen=True):
     """Everything said about one target."""
 
@@ -131,6 +135,12 @@ class TargetReport(Struct, frozen=True):
     known to take every call."""
     model: ModelEvidence | None = None
     """What its vendor or community lists of the model; None where that names no such one."""
+
+    @property
+    def needs_another_build(self) -> bool:
+        """Whether the model runs, but not with the wheel of torch that the package index has."""
+        told = (advisory.code for advisory in self.advisories)
+        return self.summary.runs is True and WITHOUT_CHIP in told
 
 
 class ModelInfo(Struct, frozen=True):

@@ -91,13 +91,18 @@ def cards(report: Report) -> tuple[Card, ...]:
 
 def headline(report: Report) -> str:
     """One sentence on all targets together."""
-    runs = [target.summary.runs for target in report.targets]
-    if not runs:
-        return tell(words.NO_TARGETS)
-    if len(runs) == 1:
-        target = report.targets[0].target
-        return tell(Sentence(f"{words.RUNS[runs[0]]} on {{target}}", target=target))
-    return tell(words.headline(len(runs), runs.count(True), runs.count(False)))
+    match report.targets:
+        case []:
+            return tell(words.NO_TARGETS)
+        case [one] if one.needs_another_build:
+            said = "runs on {target}, but only with another build of torch"
+            return tell(Sentence(said, target=one.target))
+        case [one]:
+            return tell(
+                Sentence(f"{words.RUNS[one.summary.runs]} on {{target}}", target=one.target)
+            )
+        case several:
+            return tell(words.headline(several))
 
 
 def tone(report: Report) -> Verdict:
@@ -123,7 +128,7 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         index=index,
         target=target.target,
         short=short,
-        runs=tell(words.RUNS[summary.runs]),
+        runs=tell(words.runs(target)),
         sign=RUNS_SIGNS[summary.runs],
         tone=_TONES[summary.runs],
         breaks=_breaks(target, first),

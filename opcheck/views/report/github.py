@@ -58,13 +58,11 @@ def _finding(report: Report, block: "Block") -> str:
 
 
 def _summary(report: Report) -> str:
-    runs = [target.summary.runs for target in report.targets]
     told = [report.model.source or tell("the model")]
-    if len(runs) > NAMED:
-        told.append(tell(words.headline(len(runs), runs.count(True), runs.count(False))))
+    if len(report.targets) > NAMED:
+        told.append(tell(words.headline(report.targets)))
     else:
-        said = {runs: tell(text) for runs, text in words.RUNS.items()}
-        told += [f"{target.target}: {said[target.summary.runs]}" for target in report.targets]
+        told += [f"{target.target}: {tell(words.runs(target))}" for target in report.targets]
     return command("notice", {"title": "opcheck"}, "\n".join(told))
 
 

@@ -179,7 +179,7 @@ def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
         ("opcheck", report.opcheck_version),
         ("torch", report.torch_version),
         ("database", target.database_digest),
-        ("runs", words.RUNS[target.summary.runs]),
+        ("runs", words.runs(target)),
         ("support rate", "" if rate is None else percent(rate)),
     ]
 

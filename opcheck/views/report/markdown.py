@@ -158,12 +158,12 @@ def _headline(report: Report) -> str:
         case [one]:
             name = code(report.targets[0].target)
             said = wording(words.VERDICT).format(
-                said=tell(words.RUNS[one]), model=model, target=name
+                said=tell(words.runs(report.targets[0])), model=model, target=name
             )
             told = f"### {SIGNS[one]} {said}\n\n"
         case _:
             worst = False if False in runs else None if None in runs else True
-            several = tell(words.headline(len(runs), runs.count(True), runs.count(False)))
+            several = tell(words.headline(report.targets))
             told = f"### {SIGNS[worst]} {model}: {several}\n\n"
     return (
         f"{told}{tell(with_sign(words.gaps(len(report.trace.gaps)), '.'))}\n\n"
@@ -191,7 +191,7 @@ def _target_row(target: TargetReport) -> str:
     summary, counts = target.summary, target.summary.operators
     rate = summary.support_rate
     share = words.RUNS_CELL[None] if rate is None else percent(rate)
-    cells = [SIGNS[summary.runs], cell(code(target.target)), tell(words.RUNS_CELL[summary.runs])]
+    cells = [SIGNS[summary.runs], cell(code(target.target)), tell(words.runs_cell(target))]
     operators = plural(sum(counts.values()), "operator")
     cells.append(tell(Sentence("{percent} of {said}", percent=share, said=operators)))
     cells += [f"{counts[v]:,}" for v in (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.FALLBACK)]

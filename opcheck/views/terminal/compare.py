@@ -35,9 +35,7 @@ def of_targets(
 def write_comparison(canvas: Canvas, report: Report) -> None:
     """One headline, one row a target, and what breaks where."""
     targets = report.targets
-    runs = [target.summary.runs for target in targets]
-    headline = words.headline(len(runs), runs.count(True), runs.count(False))
-    canvas.flow([(f"{report.model.source}:", "bold"), *split(headline)])
+    canvas.flow([(f"{report.model.source}:", "bold"), *split(words.headline(targets))])
     canvas.blank()
     _write_table(canvas, targets)
     _write_breaks(canvas, targets)
@@ -97,7 +95,7 @@ def _sign(target: TargetReport, marks: Marks) -> Atom:
 
 
 def _runs(target: TargetReport, marks: Marks) -> Atom:
-    return tell(words.RUNS_CELL[target.summary.runs]), _sign(target, marks)[1]
+    return tell(words.runs_cell(target)), _sign(target, marks)[1]
 
 
 def _share(target: TargetReport, marks: Marks) -> Atom:

@@ -165,9 +165,8 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
 
 def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
     """Whether the target runs the model, in one line."""
-    runs = target.summary.runs
-    sign = mark(runs, canvas.marks)
-    said = split(words.RUNS[runs], sign[1])
+    sign = mark(target.summary.runs, canvas.marks)
+    said = split(words.runs(target), sign[1])
     model, on = (report.model.source, "bold"), (target.target, "bold")
     canvas.flow([sign, *phrase(words.VERDICT, said=said, model=[model], target=[on])])
 

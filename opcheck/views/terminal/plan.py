@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Declined, PlanSummary, Suggestion, Tier
-from opcheck.model.report import Finding, Report, Summary, TargetReport
+from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.views.formats import Page
 from opcheck.views.terminal import plan_words
 from opcheck.views.terminal import words as common
@@ -132,16 +132,19 @@ def _write_steps(canvas: Canvas, target: TargetReport) -> None:
         return
     write_heading(canvas, plan_words.STEPS, "", "")
     for named in range(OPERATORS, 0, -1):
-        rows = list(_steps(canvas, target.summary, plan, named))
+        rows = list(_steps(canvas, target, plan, named))
         if canvas.has_room(rows, 2):
             break
     canvas.table(rows, left=(0, 1, 3, 4))
 
 
-def _steps(canvas: Canvas, summary: Summary, plan: PlanSummary, named: int) -> Iterator[list[Atom]]:
+def _steps(
+    canvas: Canvas, target: TargetReport, plan: PlanSummary, named: int
+) -> Iterator[list[Atom]]:
+    summary = target.summary
     yield [(tell(name, COLUMN_CONTEXT), "dim") for name in plan_words.STEP_COLUMNS]
     share = "" if summary.support_rate is None else percent(summary.support_rate)
-    runs = tell(common.RUNS_CELL[summary.runs])
+    runs = tell(common.runs_cell(target))
     yield [("", ""), (tell(plan_words.TODAY), ""), (share, ""), (runs, ""), ("", "")]
     for after in plan.tiers:
         rate, there = plan_words.step(after)

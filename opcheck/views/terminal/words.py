@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 from opcheck.lang.sentence import Sentence, chained, verbatim, with_sign
 from opcheck.model.dynamic import SiteKind, Taking
+from opcheck.model.report import TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.views.terminal.notation import plural
 
 RUNS = {True: "runs", False: "will not run", None: "cannot tell"}
 RUNS_CELL = {True: "yes", False: "no", None: "?"}
+RUNS_WITH_ANOTHER_BUILD = "runs, but only with another build of torch"
+WITH_ANOTHER_BUILD = "other build"
 
 VERDICT = "{said}: {model} on {target}"
 VERDICT_OF_PLAN = "{model} on {target}: {said}"
@@ -197,8 +200,28 @@ def share(operators: int, elsewhere: str = "") -> Sentence:
     return Sentence(how, said=plural(operators, "operator"))
 
 
-def headline(total: int, runs: int, fails: int) -> Sentence:
+def runs(target: TargetReport) -> str:
+    """Whether a target runs the model, in a word or a few."""
+    if target.needs_another_build:
+        return RUNS_WITH_ANOTHER_BUILD
+    return RUNS[target.summary.runs]
+
+
+def runs_cell(target: TargetReport) -> str:
+    """Whether a target runs the model, in a table."""
+    return WITH_ANOTHER_BUILD if target.needs_another_build else RUNS_CELL[target.summary.runs]
+
+
+def headline(targets: Sequence[TargetReport]) -> Sentence:
     """One sentence on several targets."""
+    found = [target.summary.runs for target in targets]
+    other = sum(target.needs_another_build for target in targets)
+    said = _headline(len(found), found.count(True), found.count(False))
+    build = Sentence("{count} of these only with another build of torch", count=other)
+    return chained([said, build], "; ") if other else said
+
+
+def _headline(total: int, runs: int, fails: int) -> Sentence:
     if runs == total:
         return Sentence("runs on all {count} targets", count=total)
     if fails == total:
