@@ -16,7 +16,7 @@ def require_emulated(matrix: SupportMatrix) -> None:
         EmulationError: its kernels are registered under another dispatch key, or its calls are
             compiled as graphs.
     """
-    if matrix.target.mode is not None:
+    if matrix.target.mode is not None and matrix.target.mode.compiles:
         raise EmulationError(
             Sentence(
                 "{target} cannot be emulated: its calls are compiled as graphs, where an emulated "

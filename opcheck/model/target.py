@@ -57,9 +57,17 @@ class TargetSpec(Struct, frozen=True, order=True):
 
 
 class GraphMode(StrEnum):
-    """A back end of ``torch.compile`` for a chip that is a target beside the chip itself."""
+    """Another way in which a chip runs models, that is a target beside the chip itself."""
 
     TORCHAIR = "torchair"
+    """A back end of ``torch.compile`` of Ascend's."""
+    EAGER = "eager"
+    """One call after another, on Gaudi, which gathers them into graphs by itself."""
+
+    @property
+    def compiles(self) -> bool:
+        """Whether calls are compiled as graphs, and do not run one by one."""
+        return self is not GraphMode.EAGER
 
 
 class TargetKind(StrEnum):

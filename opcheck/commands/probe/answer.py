@@ -148,7 +148,7 @@ def _job(database: Database, request: ProbeRequest, target: Target | None) -> Pr
             ),
             Sentence("leave one of the two out"),
         )
-    if target is not None and target.mode is not None:
+    if target is not None and target.mode is not None and target.mode.compiles:
         raise UsageError(
             Sentence(
                 "{target} is a graph mode, and a probe runs operators one by one",

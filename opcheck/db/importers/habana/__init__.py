@@ -29,7 +29,7 @@ class HabanaImporter(Importer):
 
     def releases(self, sources: Path) -> tuple[str, ...]:
         """Releases of the bridge whose list was read."""
-        return tuple(sorted(_listed(), key=version_key))
+        return tuple(sorted(listed(), key=version_key))
 
     def run(self, sources: Path, release: str) -> str:
         """Give the text of the matrix file of one release."""
@@ -49,7 +49,7 @@ class HabanaImporter(Importer):
 def registered(release: str) -> dict[str, dict[str, Any]]:
     """Overload -> entry, for one release: listed, and registered by code alone."""
     found = {}
-    for name, said in _listed()[release].items():
+    for name, said in listed()[release].items():
         if name not in _NOT_LAZY:
             keys = {"keys": [_AUTOGRAD]} if name in _ABOVE_AUTOGRAD else {}
             found[overload(name, said)] = {
@@ -74,11 +74,11 @@ def _release(sources: Path, release: str) -> ReleaseFile:
         release=release,
         about=f"Operators that the Gaudi bridge {release} registers in lazy mode",
         torch=(torch,),
-        sources={"list": _source(release)},
+        sources={"list": source(release)},
         operators=operators,
         conditions=(
             *dtypes.conditions(
-                _listed()[release], operator_list.functions(sources / "pytorch", torch)
+                listed()[release], operator_list.functions(sources / "pytorch", torch)
             ),
             *facts.conditions(_code()["facts"], release, "list", operators),
         ),
@@ -109,7 +109,8 @@ def _vendor() -> VendorFile:
     )
 
 
-def _source(release: str) -> dict[str, str]:
+def source(release: str) -> dict[str, str]:
+    """The list of operators at the commit of a release."""
     said = _code()["releases"][release]
     return {
         "repo": _REPO, "ref": f"v{release}", "commit": said["commit"], "path": _LIST,
@@ -124,6 +125,7 @@ def _code() -> Mapping[str, Any]:
 
 
 @cache
-def _listed() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+def listed() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """Release -> operator -> what the list says of it."""
     data: Mapping[str, Mapping[str, Mapping[str, Any]]] = load_yaml(_OPERATORS)
     return data
