@@ -11,7 +11,7 @@ class Cause(StrEnum):
     HISTORY = "earlier calls, memory or timing decide"
     MACHINE = (
         "the machine decides (macOS, driver, library, a setting): *may*, or nothing; of a wheel "
-        "without kernels for the chip, a scan tells beside its findings"
+        "without kernels for the chip, a scan tells in its first line, beside its findings"
     )
     ANOTHER_WORD = "it says that the call does not run well, by another verdict"
     ANOTHER_REASON = "it has the verdict that users met, by another kind of reason"
@@ -147,6 +147,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MLU: Fourier transform of one row",
         "MI300X: layer_norm in half, backwards",
         "MPS: volumes padded far by their edges",
+        "MPS: a mask for all heads",
     ),
     Cause.LIBRARY: (
         "ROCm: convolution by groups",
@@ -196,7 +197,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "ROCm: interpolation to 65536 rows",
         "MPS: printing rows of 2**31",
         "MPS: strides of nonzero",
-        "MPS: a mask for all heads",
         "MPS: padding taken off a box",
         "MPS: a bfloat16 parameter times a float scalar",
         "MPS: smooth_l1_loss of nothing",
