@@ -12,14 +12,15 @@ from opcheck.model.target import Target, TargetKind, TargetSpec, mode_of, target
 
 EVERY = "all"
 """Names every target at its newest release, where a target's name is expected."""
+_DEVICES = "devices"
 GROUPS: Mapping[str, tuple[TargetKind, ...]] = {
-    "devices": (TargetKind.DEVICE,),
+    _DEVICES: (TargetKind.DEVICE,),
     "compilers": (TargetKind.COMPILER,),
     "export": (TargetKind.EXPORT,),
     EVERY: tuple(TargetKind),
 }
 """Names that stand for all targets of these kinds: graph modes after what has none, and what
-models are exported for last."""
+models are exported for last. Among devices each chip stands once, without a mode."""
 
 
 def select(database: Database, specs: Sequence[TargetSpec]) -> tuple[Target, ...]:
@@ -72,9 +73,10 @@ def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
                 Sentence("each vendor names its own: give VENDOR@SDK instead"),
             )
         exports = TargetKind.EXPORT
+        every = database.of_kind(*GROUPS[spec.name])
         return tuple(
             sorted(
-                database.of_kind(*GROUPS[spec.name]),
+                (one for one in every if spec.name != _DEVICES or one.mode is None),
                 key=lambda t: (database.vendors[t.vendor].kind is exports, t.mode is not None),
             )
         )

@@ -85,7 +85,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
         trained(WIDE, "flash"),
         {
             "cuda-flash-training-heads", SLOW, "cuda-flash-alone-turing",
-            "xpu-flash-alone-gradients",
+            "xpu-flash-alone-gradients", "xpu-flash-alone-chip", "xpu-flash-alone-layout",
         },
     ),
     "wide heads trained": (trained(WIDE), {SLOW, TURING}),

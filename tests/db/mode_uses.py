@@ -9,7 +9,9 @@ SDPA = "aten::scaled_dot_product_attention"
 HALVES = dense(1, 2, 16, 64, dtype="float16")
 LARGE = dense(1, 2, 16, 320, dtype="float16")
 TURING, REFUSED = "cuda-flash-alone-turing", "cuda-attention-kernels-refused"
-XPU = "xpu-flash-alone-refused"
+XPU, CHIP, ORDER = "xpu-flash-alone-refused", "xpu-flash-alone-chip", "xpu-flash-alone-layout"
+VIEWS = TensorMeta("float16", (1, 2, 16, 64), (2048, 64, 128, 1))
+"""Of two heads, of a tensor that has rows before heads."""
 
 
 def allowed(kernels: str, query: TensorMeta, **others: object) -> Node:
@@ -41,9 +43,16 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a GRU in evaluation mode without": (recurrent(train=False), set()),
     "a GRU in training mode": (recurrent(WANTED, train=True), set()),
     "a GRU that cuDNN does not run": (recurrent(WANTED, train=False, dtype="float8_e5m2"), set()),
-    "flash alone with halves": (allowed("flash", HALVES), {TURING}),
+    "flash alone with halves": (allowed("flash", HALVES), {TURING, CHIP, ORDER}),
+    "flash alone with transposed views": (allowed("flash", VIEWS), {TURING, CHIP}),
+    "flash alone with views of one row": (
+        allowed("flash", dense(1, 2, 1, 64, dtype="float16")), {TURING, CHIP},
+    ),
+    "flash alone with a key in another order": (
+        allowed("flash", VIEWS, key=HALVES), {TURING, CHIP, ORDER},
+    ),
     "flash alone with float32": (
-        allowed("flash", dense(1, 2, 16, 64)), {TURING, REFUSED, XPU},
+        allowed("flash", dense(1, 2, 16, 64)), {TURING, REFUSED, XPU, CHIP, ORDER},
     ),
     "flash and the plain steps with float32": (allowed("flash+math", dense(1, 2, 16, 64)), set()),
     "flash and the efficient one with float32": (
@@ -54,27 +63,29 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "flash alone with a mask": (
         allowed("flash", HALVES, attn_mask=MASK),
-        {TURING, REFUSED, XPU, "xpu-attention-masked-rows"},
+        {TURING, REFUSED, XPU, CHIP, ORDER, "xpu-attention-masked-rows"},
     ),
     "flash alone of three dimensions": (
-        allowed("flash", dense(2, 16, 64, dtype="float16")), {TURING, REFUSED, XPU},
+        allowed("flash", dense(2, 16, 64, dtype="float16")), {TURING, REFUSED, XPU, CHIP, ORDER},
     ),
     "flash alone, causal with fewer queries": (
-        allowed("flash", SHORT, key=HALVES, value=HALVES, is_causal=True), {TURING, REFUSED},
+        allowed("flash", SHORT, key=HALVES, value=HALVES, is_causal=True),
+        {TURING, REFUSED, CHIP, ORDER},
     ),
-    "flash alone, causal": (allowed("flash", HALVES, is_causal=True), {TURING}),
+    "flash alone, causal": (allowed("flash", HALVES, is_causal=True), {TURING, CHIP, ORDER}),
     "flash alone with large heads": (
-        allowed("flash", LARGE), {TURING, "cuda-flash-alone-refused", "xpu-flash-alone-heads"},
+        allowed("flash", LARGE),
+        {TURING, "cuda-flash-alone-refused", "xpu-flash-alone-heads", CHIP, ORDER},
     ),
     "flash alone with values of another size": (
         allowed("flash", HALVES, value=dense(1, 2, 16, 32, dtype="float16")),
-        {TURING, "cuda-flash-alone-refused"},
+        {TURING, "cuda-flash-alone-refused", CHIP, ORDER},
     ),
     "flash alone in training": (
         replace(
             allowed("flash", HALVES), modes=(("attention", "flash"), ("gradient", "wanted")),
         ),
-        {TURING, "xpu-flash-alone-gradients"},
+        {TURING, "xpu-flash-alone-gradients", CHIP, ORDER},
     ),
     "every kernel allowed with float32": (allowed("", dense(1, 2, 16, 64)), set()),
 }  # fmt: skip

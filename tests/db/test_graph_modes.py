@@ -71,11 +71,11 @@ def test_names_of_users_are_understood_before_a_mode(typed: str, database: Datab
         ("910b:inductr", "ascend-910b has no graph mode 'inductr'", f"known: {TARGET}"),
         (
             "h100:torchair", "nvidia-h100 has no graph mode 'torchair'",
-            "it has none; graph modes are: ascend:torchair",
+            "it has none; graph modes are: ascend:torchair, habana:eager",
         ),
         (
             "ascend-310p:torchair", "ascend-310p has no graph mode 'torchair'",
-            "it has none; graph modes are: ascend:torchair",
+            "it has none; graph modes are: ascend:torchair, habana:eager",
         ),
     ],
 )  # fmt: skip
@@ -97,6 +97,7 @@ def test_modes_come_after_chips_and_before_exports(database: Database) -> None:
     compilers = [t.name for t in select(database, (TargetSpec("compilers"),))]
     assert compilers == ["nvidia-tensorrt", TARGET, "ascend-910c:torchair"]
     assert not any(t.mode for t in database.targets())
+    assert not any(t.mode for t in select(database, (TargetSpec("devices"),)))
     assert not any(t.mode for t in select(database, (TargetSpec("ascend"),)))
 
 

@@ -62,7 +62,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "910A: linear of float16",
         "910B: ConvTranspose3d without compilation at run time",
         "CUDA: eig without MAGMA",
-        "XPU: flash attention alone",
         "XPU: cdist without products",
         "NPU: _foreach_norm of a weight",
         "H20: pictures in bfloat16",
