@@ -129,7 +129,7 @@ class DeviceAsked:
         return self._casts
 
     def _codes(self) -> Iterator[CodeType]:
-        for entry in self._profile.getstats():  # type: ignore[attr-defined]  # typeshed lacks it
+        for entry in self._profile.getstats():
             code = entry.code
             if not isinstance(code, CodeType) or is_own(code) or code.co_filename == _GUARDS:
                 continue
@@ -164,7 +164,8 @@ def _profiled(profile: cProfile.Profile) -> bool:
     """Whether the profiler is still the one that is told of calls."""
     if sys.version_info >= (3, 12):
         return sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) is not None
-    return sys.getprofile() is profile
+    found: object = sys.getprofile()
+    return found is profile
 
 
 def _held(module: nn.Module) -> Iterator[str]:
