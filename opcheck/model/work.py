@@ -1,13 +1,14 @@
 """What tracing a model is asked for, and what it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import ModelSpec
-from opcheck.model.trace import Gap, Node, Trace, Use
+from opcheck.model.trace import Constant, Gap, Node, Trace, Use
 
 
 class DeviceWork(Struct, frozen=True):
@@ -59,6 +60,29 @@ class WorkResult(Struct, frozen=True):
     """``str(Target)`` of those that the trace holds for; (): of all of its device type."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The user's own files whose code was imported -> digest."""
+    alike: tuple[str, ...] = ()
+    """Further device types that have the same trace, but for their name."""
+
+    def by_type(self) -> "tuple[WorkResult, ...]":
+        """One result for each device type that the trace is true of."""
+        plain = replace(self, alike=())
+        return (plain, *(replace(plain, trace=_of_type(self.trace, name)) for name in self.alike))
+
+
+def _of_type(trace: Trace, device_type: str) -> Trace:
+    nodes = tuple(renamed(trace.nodes, trace.device_type, device_type))
+    return replace(trace, device_type=device_type, nodes=nodes)
+
+
+def renamed(nodes: Iterable[Node], was: str, now: str) -> Iterator[Node]:
+    """Nodes whose arguments name the device ``now`` where they named ``was``."""
+    before, after = Constant("device", was), Constant("device", now)
+    for node in nodes:
+        if any(value == before for _, value in node.arguments):
+            given = tuple((n, after if value == before else value) for n, value in node.arguments)
+            yield replace(node, arguments=given)
+        else:
+            yield node
 
 
 class CutShortError(TraceError):

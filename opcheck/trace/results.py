@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from opcheck.model.codec import to_json
 from opcheck.model.trace import Kernel, Node, Trace, Use
-from opcheck.model.work import Recorded, WorkResult
+from opcheck.model.work import Recorded, WorkResult, renamed
 from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.costs.account import BookedTree, costs_of
-from opcheck.trace.device.alias import without_alias
 
 
 def finished(
@@ -38,7 +37,7 @@ def finished(
     taken = tuple(replace(use, node=len(nodes) + at) for at, (_, use) in enumerate(apart))
     nodes += tuple(node for node, _ in apart)
     if device_type != tree.device.type:
-        nodes = tuple(without_alias(nodes, tree.device, device_type))
+        nodes = tuple(renamed(nodes, tree.device.type, device_type))
     return Trace(
         torch_version=torch.__version__.partition("+")[0],
         device_type=device_type,
@@ -123,7 +122,7 @@ class Journal:
         gaps = (*list(tree.gaps)[self._gaps[0] :], *tree.modules.gaps[self._gaps[1] :])
         calls = tree.sequence[self._calls :]
         if nodes or uses or gaps:
-            shown = tuple(without_alias(nodes, tree.device, self._device_type))
+            shown = tuple(renamed(nodes, tree.device.type, self._device_type))
             self._write(Recorded(shown, uses, tuple(calls), gaps))
         else:
             self._add(_AS_BEFORE % ", ".join(map(str, calls)))

@@ -23,6 +23,7 @@ from opcheck.trace.device.tensors import DeviceTensor, require_backward
 from opcheck.trace.outputs.plan import Plan
 from opcheck.trace.results import Journal, finished
 from opcheck.trace.running.attempt import RunModel, attempt, forward
+from opcheck.trace.running.device_asked import DeviceAsked
 from opcheck.trace.running.exported import EXPORTED_TYPES, NotingClasses, as_exported
 from opcheck.trace.running.library_flags import libraries_know_device
 from opcheck.trace.running.lightning import NOTE
@@ -70,6 +71,7 @@ def trace_model(
     device_kernels: Kernels | None = None,
     unseen: Sequence[Gap] = (),
     apart: Apart = here,
+    asked: DeviceAsked | None = None,
 ) -> Trace:
     """Record every overload that one forward, or one training step, asks of a device.
 
@@ -96,6 +98,7 @@ def trace_model(
         device_kernels: those that traces share; to register them anew takes a quarter of a second.
         unseen: what no run of this model can see, whatever it calls.
         apart: how the runs for ``exact`` are kept from what the others leave in caches.
+        asked: notes what the code that runs could tell device types apart by.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
@@ -121,6 +124,8 @@ def trace_model(
         classes = NotingClasses(model)
         if device_type in EXPORTED_TYPES and training is None:
             attempts.play = classes
+        if asked is not None:
+            attempts.play = asked.during(attempts.play)
         stack.enter_context(swapped(module, device))
         progress("recording the operators")
 
@@ -180,7 +185,7 @@ def trace_model(
     return trace_model(
         model, args, kwargs, device_type=device_type, exact=exact, casts=casts, autocast=autocast,
         training=WithGradients(alike), inputs_given=inputs_given, costs=costs, progress=progress,
-        journal=journal, device_kernels=shared, unseen=unseen, apart=apart,
+        journal=journal, device_kernels=shared, unseen=unseen, apart=apart, asked=asked,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from opcheck.model.script import ScriptRequest, ScriptRun
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.python_state import freeze
+from opcheck.sandbox.child.alike import Alike
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
 from opcheck.sandbox.child.exported_model import exported
@@ -47,6 +48,7 @@ from opcheck.source.patches import patched
 from opcheck.source.user_code import is_users, library_prefixes, lines_of, shown
 
 if TYPE_CHECKING:
+    from opcheck.trace.running.device_asked import DeviceAsked
     from opcheck.trace.torch_internals.kernels import Kernels
 
 
@@ -181,7 +183,7 @@ def _traces(
 
     freeze()  # what the libraries made stays: the collector need not look at it again and again
 
-    def traced(number: int, work: DeviceWork, run: Run) -> WorkResult:
+    def traced(number: int, work: DeviceWork, run: Run, asked: "DeviceAsked | None") -> WorkResult:
         def result(
             trace: Trace, plans: Mapping[str, tuple[NodePlan, ...]] = MappingProxyType({})
         ) -> WorkResult:
@@ -206,6 +208,7 @@ def _traces(
             device_kernels=shared,
             unseen=loaded.unseen,
             apart=_apart(request, process),
+            asked=asked,
         )
         if trace.costs is not None:
             costs = replace(trace.costs, in_training=loaded.in_training)
@@ -240,20 +243,23 @@ def _traces(
         ]
         for group in request.groups
     ]
-    copied = sum(map(len, groups)) > 1 and can_copy(process)
-    groups = [[one] for group in groups for one in group] if copied else groups[:1]
-    process.send({"answers": sum(map(len, groups))})
+    works = [one for group in groups for one in group]
+    copied = len(works) > 1 and can_copy(process)
+    works = works if copied else groups[0]
+    process.send({"answers": len(works)})
+    alike = Alike(request, works if copied else ())
     if copied:
         load_for_runs(training=request.model.step is not None)
         own_files()
     shared = _shared_kernels(request)
-    for done, one in enumerate(spread(groups, process) if copied else groups[0]):
-        number, work, run = one
+    for done, one in enumerate(spread(alike, process) if copied else works):
+        _, work, run = one
         if done:
             forget()
+        asked = alike.watched(one)
         with libraries_know_torch(run.torch(work)):
-            found = traced(number, work, run)
-        yield found
+            found = traced(*one, asked)
+        yield replace(found, alike=alike.found(one, found.trace, asked)) if asked else found
 
 
 def _apart(

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeVar
 
 from opcheck.python_state import freeze
 from opcheck.sandbox.child import streams
+from opcheck.sandbox.child.alike import Alike, One
 from opcheck.sandbox.child.process import Process
 from opcheck.sandbox.reaper import end_as
 
@@ -52,20 +53,25 @@ def can_copy(process: Process) -> bool:
     return sys.platform == "linux" and process.is_alone()
 
 
-def spread(groups: Sequence[Sequence[T]], process: Process) -> Sequence[T]:
-    """Have a copy of this process do each group of works, some copies at a time.
+def spread(alike: Alike, process: Process) -> Sequence[One]:
+    """Have a copy of this process do each work, some copies at a time.
 
-    Gives each copy the works that are its own, and the process itself none: by then the answers of
-    all copies have been passed on, in the order of the works.
+    Gives each copy the work that is its own, and the process itself none: by then the answers of
+    all copies have been passed on, in the order in which they were begun. Nothing is begun that
+    one of the first may have done for it, before these have ended.
 
     Raises:
         CopyEndedError: a copy ended before it had answered.
     """
     copies = _Copies(process)
-    for works in groups:
+    for number, one in enumerate(alike.works):
         copies.wait(process.at_once - 1)
-        if copies.start(heard=works is groups[0]):
-            return works
+        if number >= process.at_once:
+            copies.wait_for_first(alike.leaders)
+        if alike.is_done(one):
+            continue
+        if copies.start(heard=not number):
+            return [one]
     copies.wait(0)
     return ()
 
@@ -157,6 +163,8 @@ class _Copies:
         self._process = process
         self._working: dict[int, _Copy] = {}
         self._untold: deque[_Copy] = deque()
+        self._made: list[_Copy] = []
+        """All that were made, in that order."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would take their status away
 
     def start(self, *, heard: bool) -> bool:
@@ -169,6 +177,7 @@ class _Copies:
         if pid:
             copy = self._working[pid] = _Copy(pid, answers, place)
             self._untold.append(copy)
+            self._made.append(copy)
             return False
         self._process.go_on_as_copy(answers, place, heard=heard)
         return True
@@ -180,6 +189,11 @@ class _Copies:
             if pid in self._working:  # not a process that the user's code started
                 self._working.pop(pid).status = status
                 self._tell()
+
+    def wait_for_first(self, count: int) -> None:
+        """Wait until the first copies that were made, so many, have ended."""
+        while any(copy in self._made[:count] for copy in self._working.values()):
+            self.wait(len(self._working) - 1)
 
     def _tell(self) -> None:
         """Pass on what is there to tell, in the order of the copies."""

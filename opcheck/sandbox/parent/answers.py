@@ -21,10 +21,12 @@ def require_answer(result: WorkResult, request: Request) -> None:
     """
     require_sound(result.trace)
     groups = request.groups if isinstance(request, WorkRequest) else ()
-    if result.trace.device_type not in {work.device_type for group in groups for work in group}:
-        raise MalformedError(
-            Sentence("a trace for {text} was not asked for", text=repr(result.trace.device_type))
-        )
+    asked = {work.device_type for group in groups for work in group}
+    for device_type in (result.trace.device_type, *result.alike):
+        if device_type not in asked:
+            raise MalformedError(
+                Sentence("a trace for {text} was not asked for", text=repr(device_type))
+            )
 
 
 def require_sound(trace: Trace) -> None:

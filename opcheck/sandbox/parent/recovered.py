@@ -42,7 +42,7 @@ def cut_short(
         answers: the results that were whole by then.
         folder: where its journals are.
     """
-    results = [*answers, *_unfinished(folder, len(answers))]
+    results = [*answers, *_unfinished(folder, answers)]
     if not any(result.trace.sequence for result in results):
         return error
     ended = [*answers, *(_ended(result, gap) for result in results[len(answers) :])]
@@ -51,11 +51,13 @@ def cut_short(
     return CutShortError(error, tuple(sorted(ended, key=lambda one: not one.trace.sequence)))
 
 
-def _unfinished(folder: Path, done: int) -> Iterator[WorkResult]:
+def _unfinished(folder: Path, answers: Sequence[WorkResult]) -> Iterator[WorkResult]:
     """What the journals hold, but for the answers that are there, in the order of the works."""
+    done = {(answer.trace.device_type, answer.targets) for answer in answers}
     numbers = sorted(int(path.stem) for path in folder.glob("*.jsonl") if path.stem.isdecimal())
     for number in numbers:
-        if number >= done and (found := read_journal(folder / f"{number}.jsonl")) is not None:
+        found = read_journal(folder / f"{number}.jsonl")
+        if found is not None and (found.trace.device_type, found.targets) not in done:
             yield found
 
 

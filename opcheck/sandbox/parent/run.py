@@ -76,12 +76,18 @@ def run(
     check(request)
     at_once = 1 if alone else AT_ONCE
     with Work(request, WorkResult, beside=beside, at_once=at_once) as work:
-        results = work.results(progress, output)
+        results = _in_order(request, work.results(progress, output))
     traced = {result.trace.device_type for result in results}
     apart = request.groups[1:]
     if all(work.device_type in traced for group in apart for work in group):
         return results
     return (*results, *_apart(request, apart))
+
+
+def _in_order(request: WorkRequest, results: Sequence[WorkResult]) -> tuple[WorkResult, ...]:
+    """The results as their device types were asked for: those of others may come sooner."""
+    types = [work.device_type for group in request.groups for work in group]
+    return tuple(sorted(results, key=lambda result: types.index(result.trace.device_type)))
 
 
 def _apart(request: WorkRequest, groups: Sequence[tuple[DeviceWork, ...]]) -> Sequence[WorkResult]:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -215,7 +215,7 @@ class Work(Generic[T]):
         try:
             message: Mapping[str, Any] = json.loads(text)
             if "result" in message:
-                self._answers.append(self._read(message["result"]))
+                self._answers += self._read(message["result"])
                 return
             if "answers" in message:
                 self._expected = max(int(message["answers"]), 1)
@@ -251,13 +251,14 @@ class Work(Generic[T]):
             else self._doing
         )
 
-    def _read(self, data: Any) -> T:
-        """One answer that is what was asked for."""
+    def _read(self, data: Any) -> Sequence[T]:
+        """An answer that is what was asked for, once for each device type that it is true of."""
         if self._answer is not WorkResult:
-            return from_json(self._answer, data)
-        answer: Any = self._results.read(data)
+            return [from_json(self._answer, data)]
+        answer = self._results.read(data)
         require_answer(answer, self._job.request)
-        return answer  # type: ignore[no-any-return]  # T is WorkResult here
+        found: Any = answer.by_type()
+        return found  # type: ignore[no-any-return]  # T is WorkResult here
 
     def _died(self) -> OpcheckError:
         """Say how the process ended without an answer."""

@@ -41,6 +41,11 @@ def is_internal(code: CodeType) -> bool:
     return _kind(code.co_filename) == _INTERNAL
 
 
+def is_own(code: CodeType) -> bool:
+    """Whether it is code of this package."""
+    return code.co_filename.startswith(_SELF)
+
+
 @cache
 def shown(file: str) -> str:
     """A path as reports show it: relative to its package or to the working directory."""

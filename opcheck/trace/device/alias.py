@@ -18,10 +18,8 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import torch
-from msgspec.structs import replace
 from torch.overrides import TorchFunctionMode
 
-from opcheck.model.trace import Constant, Node, Value
 from opcheck.trace.calls.call_site import is_internal
 from opcheck.trace.device.devices import Event, Stream
 from opcheck.trace.device.module import DeviceModule
@@ -164,23 +162,6 @@ def taken_for(
         return device if type(value) is torch.device and value.type == shown.type else value
 
     return tuple(map(taken, args)), {name: taken(value) for name, value in kwargs.items()}
-
-
-def without_alias(
-    nodes: Sequence[Node], stand_in: torch.device, device_type: str
-) -> Iterator[Node]:
-    """Give nodes whose device arguments name the disguise, not what stood in for it."""
-    said = Constant("device", stand_in.type)
-    for node in nodes:
-        if any(value == said for _, value in node.arguments):
-            renamed = tuple((n, _renamed(v, said, device_type)) for n, v in node.arguments)
-            yield replace(node, arguments=renamed)
-        else:
-            yield node
-
-
-def _renamed(value: Value, said: Constant, device_type: str) -> Value:
-    return Constant("device", device_type) if value == said else value
 
 
 class _TakenFor(TorchFunctionMode):

@@ -5,7 +5,7 @@ later calls (``contiguous``, ``view``) depend on them.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import torch
@@ -72,6 +72,8 @@ class KernelResults:
         self._casts = casts
         self._assumed = assumed
         self._loops = Loops()
+        self.aside: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Around what is run of PyTorch's own to learn what a signature returns."""
         self.follows_sparse = False
         """Whether sparse tensors are followed by their values, which an emulated device cannot."""
         self._plans: dict[tuple[Any, ...], Plan | None] = {}
@@ -194,7 +196,8 @@ class KernelResults:
             return None
         if call.key in self.learned:
             return self.learned[call.key]
-        return probed(call)
+        with self.aside():
+            return probed(call)
 
     def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
         """Packed rows; how many there are of each step is counted in host memory everywhere.

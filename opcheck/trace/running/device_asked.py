@@ -1,0 +1,197 @@
+"""What the code that a run goes through could tell device types apart by.
+
+C++ sees the same device in every trace (see ``alias.py``), so that two types can only differ where
+Python asks for one by its name: in a constant, an attribute (``is_cuda``, ``torch.npu``) or a name
+of its module. The profiler of the standard library tells which code ran. Types that none of it
+names have the same trace, but for the name.
+"""
+
+import cProfile
+import re
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from types import CodeType, ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from msgspec.structs import replace
+from torch import nn
+from torch.utils import backend_registration
+
+from opcheck.model.trace import Constant, Trace
+from opcheck.trace.calls.call_site import is_own
+from opcheck.trace.calls.engine import Engine
+from opcheck.trace.device.alias import ALIASED_TYPES
+
+_Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
+_OURS = re.compile(r"privateuse(?:1|one)")
+"""How torch calls the device that has no name of its own; a disguise is not called so."""
+_NEWER = re.compile(r"_is_torch_greater_or_equal_than_")
+"""What code asks that goes by the release of torch, which differs between targets."""
+_WORDS = re.compile(r"[a-z0-9]+")
+_VIEWED = "xla"
+_RESHAPED = "aten::_reshape_alias"
+_GUARDS = backend_registration.__file__
+"""C++ asks the guards there of our device whatever a model does."""
+_AUTOCAST = torch.amp.autocast_mode.autocast
+_MOST = 256
+"""Elements of a container in which names are looked for: a table of devices has a few."""
+
+
+class DeviceAsked:
+    """Notes what code runs while models do, and which device types that code could tell apart."""
+
+    def __init__(self) -> None:
+        self._profile = cProfile.Profile(builtins=False)
+        self._runs = False
+        self._whole = True
+        """Whether nobody took the profiler's place, and no other thread ran."""
+        self._casts = False
+        """Whether a region of autocast was opened that casts."""
+        self._held: set[str] = set()
+        """What the model's modules hold that may name a device."""
+
+    def during(self, play: _Play) -> _Play:
+        """The same run, whose code is noted."""
+
+        def noted(
+            module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
+        ) -> object:
+            self._held |= set(_held(module))
+            engine.leaves.aside = self._aside
+            begin = _AUTOCAST.__init__
+
+            def cast(region: Any, *given: Any, **named: Any) -> None:
+                self._casts |= bool(named.get("enabled", given[2] if len(given) > 2 else True))
+                begin(region, *given, **named)
+
+            with patch.object(_AUTOCAST, "__init__", cast):
+                self._start()
+                try:
+                    return play(module, engine, args, kwargs)
+                finally:
+                    self._stop()
+
+        return noted
+
+    def _start(self) -> None:
+        try:
+            self._profile.enable()
+        except ValueError:  # another profiler is at work
+            self._whole = False
+            return
+        self._runs = True
+
+    def _stop(self) -> None:
+        if not self._runs:
+            return
+        self._whole &= threading.active_count() == 1 and _profiled(self._profile)
+        self._profile.disable()
+        self._runs = False
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """Leave out what is asked of tensors without a device to learn what a call returns."""
+        ran = self._runs
+        self._stop()
+        try:
+            yield
+        finally:
+            if ran:
+                self._start()
+
+    def told_apart(self, types: Iterable[str]) -> frozenset[str]:
+        """Those of some device types that the code could tell from others; all if it is unsure."""
+        every = frozenset(types)
+        if not self._whole:
+            return every
+        modules = [vars(m) for m in [*sys.modules.values()] if isinstance(m, ModuleType)]
+        by_file = {names.get("__file__"): names for names in modules}
+        found = _named(self._held, every)
+        for code in self._codes():
+            texts = [*code.co_names, *_texts(code.co_consts)]
+            names = by_file.get(code.co_filename, {})
+            held = (names[name] for name in code.co_names if name in names)
+            found |= _named([*texts, *_texts(held)], every)
+        return frozenset(found)
+
+    @property
+    def by_torch(self) -> bool:
+        """Whether the code asked for the release of torch."""
+        return any(_NEWER.match(name) for code in self._codes() for name in code.co_names)
+
+    @property
+    def casts(self) -> bool:
+        """Whether autocast was asked to cast."""
+        return self._casts
+
+    def _codes(self) -> Iterator[CodeType]:
+        for entry in self._profile.getstats():
+            code = entry.code
+            if not isinstance(code, CodeType) or is_own(code) or code.co_filename == _GUARDS:
+                continue
+            if not (_of_autocast(code) and not self._casts):  # alike everywhere, casting nothing
+                yield code
+
+
+def said_of(trace: Trace, device_type: str) -> bool:
+    """Whether a trace says more of its device type than where its tensors are."""
+    elsewhere = replace(trace, device_type="", nodes=(), uses=(), sequence=())
+    if re.search(rf"\b{device_type}\b", repr(elsewhere)):
+        return True
+    place = Constant("device", device_type)
+    given = (value for node in trace.nodes for _, value in node.arguments)
+    return any(device_type in node.note for node in trace.nodes) or any(
+        value != place and device_type in str(value) for value in given
+    )
+
+
+def differing(trace: Trace) -> frozenset[str]:
+    """Device types on which the engine itself records some call of the trace otherwise."""
+    reshaped = any(str(node.op).startswith(_RESHAPED) for node in trace.nodes)
+    return frozenset({_VIEWED} if reshaped else ())
+
+
+def _of_autocast(code: CodeType) -> bool:
+    inside = code.co_qualname.startswith("autocast.")
+    return inside and code.co_filename == _AUTOCAST.__enter__.__code__.co_filename
+
+
+def _profiled(profile: cProfile.Profile) -> bool:
+    """Whether the profiler is still the one that is told of calls."""
+    if sys.version_info >= (3, 12):
+        return sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) is not None
+    found: object = sys.getprofile()
+    return found is profile
+
+
+def _held(module: nn.Module) -> Iterator[str]:
+    for part in module.modules():
+        yield from _texts(v for k, v in vars(part).items() if not k.startswith("_"))
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    """The names among constants, and in small containers of them."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, torch.device):
+            yield value.type
+        elif isinstance(value, tuple | list | set | frozenset | dict) and len(value) <= _MOST:
+            yield from (each for each in [*value] if isinstance(each, str))
+
+
+def _named(texts: Collection[str], types: frozenset[str]) -> set[str]:
+    """Device types that occur as words in names; sentences name nothing."""
+    found: set[str] = set()
+    for text in texts:
+        if " " in text:
+            continue
+        low = text.lower()
+        found.update(types.intersection(_WORDS.findall(low.replace("_", " "))))
+        if _OURS.search(low):
+            found |= types & ALIASED_TYPES
+    return found

@@ -1,0 +1,200 @@
+"""Device types that share a trace: those that no code of a run could tell apart."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+from torch import Tensor, nn
+
+from opcheck.model.request import ModelSpec
+from opcheck.model.trace import Trace
+from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
+from opcheck.sandbox.parent import run
+from opcheck.trace import trace_model
+from opcheck.trace.running.device_asked import DeviceAsked
+
+TYPES = ("rbln", "npu", "mlu", "musa", "cuda", "xpu", "mps", "hpu", "xla")
+LISTED = {"mps": 1, "cpu": 2}
+
+
+class Calls(nn.Module):
+    """A layer, and what ``then`` makes of it."""
+
+    def __init__(self, then: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.then = then
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.then(self.layer(x))
+
+
+def by_type(x: Tensor) -> Tensor:
+    return x.sin() if x.device.type == "musa" else x.cos()
+
+
+def by_flag(x: Tensor) -> Tensor:
+    return x.sin() if x.is_cuda or x.is_xpu else x.cos()
+
+
+def by_table(x: Tensor) -> Tensor:
+    return x * LISTED.get(x.device.type, 3)
+
+
+def by_module(x: Tensor) -> Tensor:
+    return x.sin() if torch.backends.mps.is_available() else x.cos()
+
+
+def by_name(x: Tensor) -> Tensor:
+    return x.sin() if "mlu" in f"{x.device}" else x.cos()
+
+
+def by_plugin(x: Tensor) -> Tensor:
+    named = torch._C._get_privateuse1_backend_name()
+    return x.sin() if x.device.type == named else x.cos()
+
+
+def in_autocast(x: Tensor) -> Tensor:
+    with torch.autocast(x.device.type, torch.bfloat16):
+        return x @ x.T
+
+
+def out_of_autocast(x: Tensor) -> Tensor:
+    with torch.autocast(x.device.type, enabled=False):
+        return x @ x.T
+
+
+ALIASED = {"cuda", "xpu", "mps", "hpu", "xla"}
+TOLD: dict[Callable[[Tensor], Tensor], set[str]] = {
+    torch.relu: set(),
+    by_type: {"musa"},
+    by_flag: {"cuda", "xpu"},
+    by_table: {"mps"},
+    by_module: {"mps"},
+    by_name: {"mlu"},
+    by_plugin: ALIASED,
+    out_of_autocast: set(),
+}
+
+
+def asked_by(module: nn.Module) -> DeviceAsked:
+    asked = DeviceAsked()
+    trace_model(module, (torch.empty(4, 4),), {}, device_type="rbln", asked=asked)
+    return asked
+
+
+@pytest.mark.parametrize("then", TOLD, ids=lambda then: then.__name__)
+def test_types_are_told_apart_where_code_that_runs_names_them(
+    then: Callable[[Tensor], Tensor],
+) -> None:
+    asked = asked_by(Calls(then))
+    assert asked.told_apart(TYPES) == TOLD[then]
+    assert not asked.casts
+
+
+def test_what_a_module_holds_may_name_a_device() -> None:
+    module = Calls(torch.relu)
+    module.place = torch.device("xpu")  # type: ignore[assignment]  # as users do
+    assert asked_by(module).told_apart(TYPES) == {"xpu"}
+
+
+def test_a_region_that_casts_is_as_its_device_says() -> None:
+    asked = asked_by(Calls(in_autocast))
+    assert asked.casts
+    assert asked.told_apart(TYPES) >= {"cuda", "mps"}
+
+
+def test_a_profiler_of_the_models_own_leaves_nothing_sure() -> None:
+    import sys
+
+    def profiled(x: Tensor) -> Tensor:
+        sys.setprofile(None)
+        return x.cos()
+
+    if sys.version_info < (3, 12):  # later ones are told by another way, which it does not end
+        assert asked_by(Calls(profiled)).told_apart(TYPES) == set(TYPES)
+
+
+MODELS = """
+import torch
+from torch import nn
+
+class Asks(nn.Module):
+    def forward(self, x):
+        y = torch.arange(3, device=x.device)
+        if x.device.type in ("npu", "xla"):
+            return (x.sin(), y)
+        return (x.reshape(3, 4).T.reshape(2, 6).cos(), y)
+
+class Masks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.TransformerEncoderLayer(8, 2, batch_first=True)
+    def forward(self, x):
+        return self.block(x)
+
+class Casts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(12, 4)
+    def forward(self, x):
+        with torch.autocast(x.device.type, torch.bfloat16):
+            return self.layer(x)
+
+class Names(nn.Module):
+    def forward(self, x):
+        return x + torch.ones(12, device="cuda")
+
+asks, casts, names = Asks(), Casts(), Names()
+masks = Masks()
+"""
+SHAPES = {"asks": "1x12", "casts": "2x12", "names": "1x12", "masks": "2x5x8"}
+
+
+def works(types: tuple[str, ...]) -> tuple[DeviceWork, ...]:
+    lists = {"lower_precision_fp": ("aten::mm",), "fp32": ("aten::addmm",)}
+    return tuple(DeviceWork(name, autocast=lists if name == "mlu" else {}) for name in types)
+
+
+def traced(model: ModelSpec, *types: str) -> tuple[WorkResult, ...]:
+    return run.run(WorkRequest(model, (works(types),)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
+def test_traces_that_types_share_are_those_that_each_has_alone(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "models.py"
+    file.write_text(MODELS, encoding="utf-8")
+    model = ModelSpec(f"{file}:{name}", (SHAPES[name],))
+    types = ("npu", "mlu", "musa", "cuda", "mps", "xla", "hpu", "ort", "openvino")
+    together = traced(model, *types)
+    assert [result.trace.device_type for result in together] == [*types]
+    for result in together:
+        (alone,) = traced(model, result.trace.device_type)
+        assert _plain(result.trace) == _plain(alone.trace)
+
+
+def _plain(trace: Trace) -> Trace:
+    return replace(trace, kernels={})
+
+
+@pytest.mark.slow
+def test_a_model_that_asks_nothing_is_run_once(tmp_path: Path) -> None:
+    file = tmp_path / "counted.py"
+    file.write_text(
+        "from pathlib import Path\nimport torch\n"
+        "class Counts(torch.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        print('here')\n"
+        "        return x.cos()\n"
+        "net = Counts()\n",
+        encoding="utf-8",
+    )
+    said: list[str] = []
+    model = ModelSpec(f"{file}:net", ("1x3",))
+    request = WorkRequest(model, (works(("rbln", "npu", "cuda", "mps", "xla")),))
+    results = run.run(request, output=said.append)
+    assert len(results) == 5
+    assert said == ["here"]
