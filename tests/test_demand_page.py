@@ -1,11 +1,15 @@
 """What keeps models off devices is counted with the fix of each, and the page tells it."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from benchmarks.demand.models import Entry, entries
+from benchmarks.demand.modes import in_mode
 from benchmarks.demand.page import page
 from benchmarks.demand.plans import Met, Pair, Plans
 from benchmarks.demand.proofs import Proved, is_blocked
@@ -26,18 +30,56 @@ FOUND = {
 }
 
 
+NET = """
+import os
+import torch
+
+def model():
+    return torch.nn.Linear(3, 2), (torch.rand(1, 3),)
+
+def broken():
+    raise ValueError("it does not run")
+
+def ended():
+    os._exit(7)
+"""
+TRACED = """
+import json, sys
+from pathlib import Path
+from benchmarks.demand.models import Entry
+from benchmarks.demand.traces import Traces
+from opcheck.model.request import ModelSpec
+folder = Path(sys.argv[1])
+def entry(name, mode=""):
+    return Entry(f"{name} {mode}".strip(), ModelSpec(f"{folder}/net.py:{name}"), mode)
+entries = [entry("model"), entry("model", "bfloat16"), entry("broken"), entry("ended")]
+traces = Traces(folder / "traces")
+list(traces.make(entries, []))
+told = {"again": len(list(traces.make(entries, [])))}
+for one in entries[:2]:
+    for kind in ("npu", "mlu"):
+        (found,) = traces.read(one, kind)
+        assert found.trace.device_type == kind
+        node = found.trace.nodes[found.trace.uses[0].node]
+        (_, tensor), *_ = node.tensors()
+        told[f"{kind} {one.mode}".strip()] = [str(node.op), tensor.dtype]
+told |= {one.name: traces.error(one) for one in entries[2:]}
+print(json.dumps(told))
+"""
+
+
 def test_the_page_counts_pairs_and_ranks_what_was_met() -> None:
     text = page(FOUND, 1234, {})
     head, heading, rest = text.partition("| | pairs |")
     assert head.startswith("# Demand\n")
-    assert "2 models\nin a forward and 1 in a training step, drawn from the 1,234 that" in head
-    counts, limits, tables = rest.partition("\nA forward is traced")
+    assert "2 models,\nwith their modes 3, drawn from the 1,234 that" in head
+    counts, limits, tables = rest.partition("\nThe modes of a forward")
     assert (
         heading + counts
         == """\
 | | pairs | blocked | free once fixed | slowed alone | free once fixed |
 | --- | ---: | ---: | ---: | ---: | ---: |
-| forward | 4 | 2 | 2 (100.0%) | 1 | 0 (0.0%) |
+| float32 | 4 | 2 | 2 (100.0%) | 1 | 0 (0.0%) |
 | trained | 2 | 1 | 0 (0.0%) | 0 | 0 |
 | all | 6 | 3 | 2 (66.7%) | 1 | 0 (0.0%) |
 """
@@ -132,6 +174,53 @@ def test_a_traced_model_is_planned_on_each_target() -> None:
             "dtype-not-supported",
             ("float16-after-scaling", "float16-instead-of-float32"),
         )
+    }
+
+
+@pytest.mark.slow
+def test_a_type_with_lists_of_its_own_has_no_pairs_under_autocast() -> None:
+    database = Database.open()
+    target = database.resolve(TargetSpec.parse("cambricon-mlu590"))
+    plans = Plans("mlu", [database.matrix(target)])
+    trace = trace_model(torch.neg, (torch.rand(2),), {}, device_type="npu")
+    found = [WorkResult(trace, "py", "")]
+    assert [*plans.pairs(Entry("neg autocast", ModelSpec("neg"), "autocast"), found)] == []
+    assert [pair.target for pair in plans.pairs(Entry("neg", ModelSpec("neg")), found)] == [
+        str(target)
+    ]
+
+
+def test_a_mode_casts_weights_and_inputs_that_are_of_floating_point() -> None:
+    model, given = torch.nn.Linear(3, 2), (torch.rand(1, 3), torch.ones(1, dtype=torch.int64))
+    for mode, dtype in (("", torch.float32), ("bfloat16", torch.bfloat16)):
+        made, args, kwargs = in_mode(mode, model, given, {"scale": torch.rand(1)})
+        assert {weight.dtype for weight in made.parameters()} == {dtype}
+        assert [one.dtype for one in args] == [dtype, torch.int64]
+        assert kwargs["scale"].dtype == dtype
+
+
+def test_autocast_runs_the_model_in_half_and_leaves_its_weights() -> None:
+    made, args, kwargs = in_mode("autocast", torch.nn.Linear(3, 2), (torch.rand(1, 3),), {})
+    assert made(*args, **kwargs).dtype == torch.float16
+    assert {weight.dtype for weight in made.parameters()} == {torch.float32}
+
+
+@pytest.mark.slow
+def test_each_mode_of_a_model_is_traced_once_and_holds_for_every_type(tmp_path: Path) -> None:
+    """In a process of its own: it registers the device's kernels for as long as it lives."""
+    net = tmp_path / "net.py"
+    net.write_text(NET, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", TRACED, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == {
+        "npu": ["aten::linear", "float32"],
+        "mlu": ["aten::linear", "float32"],
+        "npu bfloat16": ["aten::linear", "bfloat16"],
+        "mlu bfloat16": ["aten::linear", "bfloat16"],
+        "again": 0,
+        "broken": f"broken() of {net} raised ValueError: it does not run (at {net}:9)",
+        "ended": "its process ended with 7",
     }
 
 

@@ -21,19 +21,17 @@ from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
 
 PAGE = ROOT / "docs" / "demand.md"
-TYPES = ("npu", "mlu", "musa", "cuda", "mps", "xpu", "xla")
 
 
 def stored(folder: Path) -> Mapping[str, tuple[Pair, ...]]:
-    """Model and mode -> its pairs, on the targets of those types that it was planned for."""
+    """Model and mode -> its pairs, on the targets of the device types that it was planned for."""
     names = {slug(entry): entry.name for entry in entries(folder)}
-    files = {kind: {f.stem: f for f in (folder / "plans" / kind).glob("*.json")} for kind in TYPES}
-    known = set().union(*files.values()) & names.keys()
+    files: dict[str, list[Path]] = {}
+    for file in sorted((folder / "plans").glob("*/*.json")):
+        files.setdefault(file.stem, []).append(file)
     return {
-        names[stem]: tuple(
-            pair for kind in TYPES if stem in files[kind] for pair in _read(files[kind][stem])
-        )
-        for stem in sorted(known)
+        names[stem]: tuple(pair for file in files[stem] for pair in _read(file))
+        for stem in sorted(files.keys() & names.keys())
     }
 
 
@@ -48,10 +46,9 @@ def _read(file: Path) -> Iterator[Pair]:
 
 def _forget(folder: Path, op: str) -> None:
     """Drop the plans that met an operator."""
-    for kind in TYPES:
-        for file in (folder / "plans" / kind).glob("*.json"):
-            if any(met.op == op or op in met.called for pair in _read(file) for met in pair.met):
-                file.unlink()
+    for file in (folder / "plans").glob("*/*.json"):
+        if any(met.op == op or op in met.called for pair in _read(file) for met in pair.met):
+            file.unlink()
 
 
 def main() -> None:
@@ -68,7 +65,8 @@ def main() -> None:
         print(line, file=sys.stderr, flush=True)
     for op in options.again:
         _forget(options.folder, op)
-    for kind in TYPES:  # PrivateUse1 has one name in a process
+    kinds = dict.fromkeys(matrix.target.device_type for matrix in matrices)
+    for kind in kinds:  # PrivateUse1 has one name in a process
         arguments = (str(options.folder), kind, str(len(wanted)))
         command = [sys.executable, "-m", "benchmarks.demand.plans", *arguments]
         subprocess.run(command, check=True, cwd=ROOT)

@@ -1,14 +1,14 @@
-"""The models whose blocks are counted, each forward and some trained.
+"""The models whose blocks are counted, each in several modes.
 
 The project's own zoo, torchvision, Ultralytics, timm, and one architecture for each model type of
-transformers, two layers deep. They come shuffled and in turn, so that a part of a run is
-like the whole.
+transformers, two layers deep and narrow: operators stay what they are. They come shuffled and in
+turn, so that a part of a run is like the whole. What there is is written down once, since
+libraries take a minute to tell.
 """
 
 import json
 import random
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +21,11 @@ from opcheck.sandbox.parent.run import names_of
 
 LAYERS = 2
 """So deep is a model of transformers, whose layers repeat."""
-TIMM = 300
-"""Spread over all that it has; the other libraries' models are taken whole."""
+TIMM = 2
+"""So many of each of its modules, the smallest by name; other libraries' models are taken whole."""
+_SMALL = ("nano", "pico", "atto", "tiny", "xxs", "small", "_s0", "_b0", "_xs", "18", "_s_", "_t_")
+FORWARD = ("", "autocast", "bfloat16", "float16")
+"""Modes of a forward; "" is float32."""
 TRAINED = {"zoo": 1, "torchvision": 6, "ultralytics": 6, "timm": 8, "transformers": 3}
 """Library -> every so many of its models are trained as well."""
 SECONDS = 240.0
@@ -41,6 +44,13 @@ class Entry(NamedTuple):
     name: str
     """Of no other entry; without the folder that the model is in."""
     spec: ModelSpec
+    mode: str = ""
+    """A member of ``FORWARD``; "" where the spec says all, as of a training step."""
+
+
+def mode_of(name: str) -> str:
+    """The mode that the name of an entry ends with."""
+    return name.partition(" ")[2] or "float32"
 
 
 def targets() -> tuple[str, ...]:
@@ -54,33 +64,51 @@ def targets() -> tuple[str, ...]:
 
 
 def entries(folder: Path) -> tuple[Entry, ...]:
-    """All of them, the libraries evenly mixed; ``folder`` is for configs."""
-    placed = [
-        ((at + 1) / (len(each) + 1), number, entry)
-        for number, each in enumerate(_by_library(folder))
-        for at, entry in enumerate(each)
-    ]
-    return tuple(entry for _, _, entry in sorted(placed, key=lambda one: one[:2]))
+    """All of them, the libraries evenly mixed; ``folder`` keeps the list, and configs."""
+    kept = folder / "entries.json"
+    if not kept.exists():
+        placed = [
+            ((at + 1) / (len(each) + 1), number, model, at % TRAINED[library] == 0)
+            for number, (library, each) in enumerate(_libraries(folder).items())
+            for at, model in enumerate(each)
+        ]
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps([(model, also) for _, _, model, also in sorted(placed)]))
+    found = json.loads(kept.read_text("utf-8"))
+    return tuple(entry for model, also in found for entry in _of_model(model, trained=also))
 
 
-def _by_library(folder: Path) -> Iterator[Sequence[Entry]]:
-    """The entries of each library, forward and trained."""
+def _of_model(model: str, *, trained: bool) -> Iterator[Entry]:
+    name = _name(model)
+    for mode in FORWARD:
+        yield Entry(f"{name} {mode}".strip(), ModelSpec(model, timeout=SECONDS), mode)
+    if trained:
+        yield Entry(f"{name} trained", ModelSpec(model, step=TrainingSpec(), timeout=SECONDS))
+
+
+def _libraries(folder: Path) -> dict[str, list[str]]:
+    """The models of each library, shuffled."""
     from tests.zoo import ZOO
 
-    timm = names_of("timm")
     libraries = {
         "zoo": [source(name) for name in ZOO],
         "torchvision": [f"torchvision:{name}" for name in names_of("torchvision")],
         "ultralytics": [f"ultralytics:{name}.yaml" for name in SCANNED["ultralytics"]],
-        "timm": [f"timm:{timm[at * len(timm) // TIMM]}" for at in range(TIMM)],
+        "timm": [f"timm:{name}" for name in _of_timm()],
         "transformers": [f"hf:{path}" for path in _configs(folder)],
     }
-    for library, models in libraries.items():
+    for models in libraries.values():
         random.Random(0).shuffle(models)
-        yield [Entry(_name(model), ModelSpec(model, timeout=SECONDS)) for model in models]
-        trained = partial(ModelSpec, step=TrainingSpec(), timeout=SECONDS)
-        each = TRAINED[library]
-        yield [Entry(f"{_name(model)} trained", trained(model)) for model in models[::each]]
+    return libraries
+
+
+def _of_timm() -> Iterator[str]:
+    import timm
+
+    for module in timm.list_modules():
+        names = timm.list_models(module=module)
+        names.sort(key=lambda name: (not any(part in f"{name}_" for part in _SMALL), len(name)))
+        yield from names[:TIMM]
 
 
 def _name(model: str) -> str:

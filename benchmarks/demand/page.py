@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from benchmarks.demand.models import mode_of
 from benchmarks.demand.plans import Pair
 from benchmarks.demand.proofs import Proved, is_blocked
 from benchmarks.zoo_fixes import NOT_HELD
@@ -16,12 +17,13 @@ NAMES = 3
 _HEAD = """\
 # Demand
 
-What keeps models off devices, the most frequent first, and which of it has a fix: {forward} models
-in a forward and {trained} in a training step, drawn from the {named} that
+What keeps models off devices, the most frequent first, and which of it has a fix: {models} models,
+with their modes {count}, drawn from the {named} that
 `benchmarks/demand/models.py` names, on {targets} targets: every one of the database at its newest
-and its oldest release. Written by `make demand FOLDER=demand`, which goes on where it was ended. A
-*pair* is one model in one mode on one target; a run that was ended early has models without pairs
-on the targets of some device types.
+and its oldest release. Models of transformers are two layers deep and narrow. Written by
+`make demand FOLDER=demand`, which goes on where it was ended. A *pair* is one
+model in one mode on one target; a run that was ended early has models without pairs on the targets
+of some device types.
 
 A pair is *blocked* where a call is unsupported there, or nobody has said, and *slowed* where a call
 runs on the host or outside of the compiled graph. A fix is what `opcheck plan` suggests in tiers 1
@@ -39,12 +41,15 @@ tells what else it changes), and {share:.1%} of blocked pairs have one. The tabl
 them.
 """
 _LIMITS = """
-A forward is traced for four types of device, of which `cuda`, `mlu`, `musa` and `xpu` share one
-trace: code that asks for the name of the device is followed for `cuda` alone. Training steps are
-left out on targets of which fewer than three differentiate alike where others of their type do.
+The modes of a forward are float32, as the library makes it (with tensors of other dtypes where the
+model has them), bfloat16 and float16 with weights and inputs cast, and `torch.autocast` to float16.
+A forward is traced once, under the name `npu`, for all types of device: code that asks for the name
+of the device is followed for that alone, and a type with lists of its own for autocast is left out
+of that mode. A training step is traced for the largest set of targets that differentiate alike, of
+`npu` and of `cuda`; others are left out.
 Plans are kept: a fix that came after a pair was planned counts once it is planned anew, so that
-shares may be too low. Not yet counted: quantised models, pipelines of diffusers, and what users
-reported.
+shares may be too low. Not yet counted: quantised models, sizes that change from call to call,
+pipelines of diffusers, and what users reported.
 """
 _PROOFS = """
 ## Really fixed
@@ -113,18 +118,17 @@ def _parts(
     proofs: Mapping[str, Sequence[Proved]],
     newest: Collection[str],
 ) -> Iterator[str]:
-    trained = sum(name.endswith(" trained") for name in found)
     targets = {pair.target for pairs in found.values() for pair in pairs}
     yield _HEAD.format(
-        forward=f"{len(found) - trained:,}", trained=f"{trained:,}", named=f"{named:,}",
-        targets=len(targets),
+        models=f"{len({name.partition(' ')[0] for name in found}):,}", count=f"{len(found):,}",
+        named=f"{named:,}", targets=len(targets),
     )  # fmt: skip
-    modes = {
-        "forward": {name: pairs for name, pairs in found.items() if not name.endswith(" trained")},
-        "trained": {name: pairs for name, pairs in found.items() if name.endswith(" trained")},
-    }
-    for mode, part in {**modes, "all": found}.items():
-        yield _counts(mode, [pair for pairs in part.values() for pair in pairs])
+    modes: dict[str, list[Pair]] = {}
+    for name, pairs in found.items():
+        modes.setdefault(mode_of(name), []).extend(pairs)
+    for mode, part in sorted(modes.items()):
+        yield _counts(mode, part)
+    yield _counts("all", [pair for part in modes.values() for pair in part])
     yield from _newer(found, newest)
     yield _LIMITS
     if proofs:

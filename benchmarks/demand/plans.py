@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.demand.models import Entry, entries, targets
-from benchmarks.demand.traces import Traces, slug, trained
+from benchmarks.demand.traces import Traces, slug
 from opcheck import device_types
 from opcheck.commands.fleet.blockers import blockers
 from opcheck.commands.fleet.values import Blocker
@@ -25,9 +25,8 @@ from opcheck.model.report import TargetReport
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import WorkResult
-from opcheck.resolve.findings import resolve
+from opcheck.resolve.findings import Walks, resolve
 from opcheck.resolve.suggestions import planned
-from opcheck.resolve.walk import Walk
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.rewrite.structural.line_proof import Prover
@@ -76,12 +75,11 @@ class Plans:
 
     def pairs(self, entry: Entry, results: Sequence[WorkResult]) -> Iterator[Pair]:
         """An entry on every target of the type that its traces hold for."""
+        if entry.mode == "autocast" and self._work.autocast:
+            return  # the type has lists of its own, and was not traced by them
         for result in results:
             names = result.targets or tuple(self._matrices)
             matrices = [self._matrices[name] for name in names if name in self._matrices]
-            if entry.spec.step is not None:
-                kept = {str(m.target) for m in trained(list(self._matrices.values()))}
-                matrices = [m for m in matrices if str(m.target) in kept]
             if matrices:
                 recorder = self._recorder(matrices, result.targets)
                 yield from self._of_trace(result.trace, matrices, recorder)
@@ -99,9 +97,9 @@ class Plans:
         self, trace: Trace, matrices: Sequence[SupportMatrix], recorder: Recorder
     ) -> Iterator[Pair]:
         planner = Planner(trace, recorder, tried=self._tried, largest=LARGEST)
-        structural = Structural(trace, Prover(recorder), _text)
+        structural, walks = Structural(trace, Prover(recorder), _text), Walks()
         for matrix in matrices:
-            report = resolve(trace, matrix)
+            report = resolve(trace, matrix, walks)
             calls = {verdict.value: count for verdict, count in report.summary.calls.items()}
             name = str(matrix.target)
             if all(finding.verdict.on_device for finding in report.findings):
@@ -112,7 +110,7 @@ class Plans:
                 plans = structural.added(plans, matrix)
             report = planned(report, trace, plans)
             assert report.plan is not None
-            met = blockers(trace, Walk(trace.nodes, matrix, trace.torch_version))
+            met = blockers(trace, walks.over(trace, matrix))
             yield Pair(name, calls, tuple(_met(met, plans, report)), report.plan.stuck)
 
 

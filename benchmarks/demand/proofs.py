@@ -112,6 +112,8 @@ def _missing(
     traces = Traces(folder / "traces")
     left: list[tuple[int, Entry, list[str]]] = []
     for name, pairs in found.items():
+        if named[name].mode:  # what is run with a shim is a source as it is
+            continue
         entry, blocked = named[name], {p.target.partition("+")[0] for p in pairs if is_blocked(p)}
         missing = [t for t in TARGETS if t in blocked and not path(folder, entry, t).exists()]
         elements = _elements(traces, entry) if missing else None

@@ -10,6 +10,7 @@ from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.matrix import NO_DTYPE, SupportMatrix
 from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion
 from opcheck.model.trace import Node, Trace
+from opcheck.resolve.findings import Walks
 from opcheck.resolve.resolution import HOST_TENSOR, Resolution
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
@@ -50,6 +51,7 @@ class Planner:
         """
         self._largest = largest
         self._trace = trace
+        self._walks = Walks()
         self._recorder = recorder
         self._extra = tuple(extra)
         self._tried = {} if tried is None else tried
@@ -70,7 +72,7 @@ class Planner:
             remedies: what its vendor ships against what it does not.
         """
         self._remedies = tuple(remedies)
-        walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
+        walk = self._walks.over(self._trace, matrix)
         used = dict.fromkeys(use.node for use in self._trace.uses)
         bad = [index for index in used if walk.resolution(index).wants_change]
         plans = [self._node(index, walk, matrix, remedies) for index in bad]

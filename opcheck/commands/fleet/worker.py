@@ -37,8 +37,7 @@ from opcheck.model.script import ScriptRequest
 from opcheck.model.trace import Trace
 from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResult
 from opcheck.pipeline.reports import graph_digest, nothing_called
-from opcheck.resolve.findings import summary
-from opcheck.resolve.walk import Walk
+from opcheck.resolve.findings import Walks, summary
 from opcheck.sandbox.parent.preloaded import Template, copied_from, current
 from opcheck.sandbox.parent.process import environment
 from opcheck.sandbox.parent.run import check, run
@@ -138,6 +137,7 @@ class Worker:
             raise nothing_called(job.request.model.source)
         info = scanned.info()
         known = {trace.name for trace in job.traces}
+        walks = Walks()  # targets of one vendor mostly agree, call for call
         return Outcome(
             Ending.SCANNED,
             kind=first.kind,
@@ -146,7 +146,9 @@ class Worker:
             calls=info.calls,
             operators=info.operators,
             gaps=tuple(f"{gap.where}: {gap.reason}" for gap in info.gaps),
-            targets=tuple(_held(scanned.of(m.target), m) for m in self._matrices(job.request)),
+            targets=tuple(
+                _held(scanned.of(m.target), m, walks) for m in self._matrices(job.request)
+            ),
             traces=tuple(t for t in stored(results, job.casts) if t.name not in known),
             files={file: digest for result in results for file, digest in result.files.items()},
         )
@@ -183,9 +185,9 @@ def _failed(error: OpcheckError, until_then: Outcome) -> Outcome:
     )
 
 
-def _held(trace: Trace, matrix: SupportMatrix) -> TargetResult:
-    """One trace compared with one target."""
-    walk = Walk(trace.nodes, matrix, trace.torch_version)
+def _held(trace: Trace, matrix: SupportMatrix, walks: Walks) -> TargetResult:
+    """One trace compared with one target; ``walks`` know what was found on others."""
+    walk = walks.over(trace, matrix)
     return target_result(
         str(matrix.target), matrix.database_digest, summary(trace, walk), blockers(trace, walk)
     )
