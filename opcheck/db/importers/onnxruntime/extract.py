@@ -68,8 +68,29 @@ class Runtime:
         known = self._kernels.get((domain, operator), ())
         if any(_takes(kernel, schema, each) for kernel in known for each in (types, halved)):
             return ""
-        spelled_out = schema.has_function or schema.has_context_dependent_function
-        return "" if spelled_out else f"kernel {operator}"
+        return "" if spelled_out(schema, self._opset) else f"kernel {operator}"
+
+
+def spelled_out(schema: Any, opset: int) -> bool:
+    """Whether ONNX's own definition of an operator stands in for a kernel.
+
+    It does so only where no operator that it is made of has changed since the opset that it was
+    written for: ``OpSchema::ValidateReferencedOpsInFunction`` of onnx/defs/schema.cc.
+    """
+    from onnx import FunctionProto, defs
+
+    if schema.has_context_dependent_function:
+        return True
+    written = [each for each in schema.function_opset_versions if each <= opset]
+    if not written:
+        return False
+    body = FunctionProto()
+    body.ParseFromString(schema.get_function_with_opset_version(max(written)))
+    return all(
+        defs.get_schema(node.op_type, max(written), node.domain).since_version
+        == defs.get_schema(node.op_type, opset, node.domain).since_version
+        for node in body.node
+    )
 
 
 def _half(name: str) -> bool:
