@@ -115,11 +115,12 @@ def compared(folder: Path, target: str, kinds: Iterable[str] = (MODEL, OPERATOR)
         for case in cases(kind):
             said = happened.get(case.key)
             if said is not None and said["stage"] != "none":
-                rows.append(_row(case, said, against))
+                rows.append(row_of(case, said, against))
     return rows
 
 
-def _row(case: Case, happened: Mapping[str, Any], against: Against) -> Compared:
+def row_of(case: Case, happened: Mapping[str, Any], against: Against) -> Compared:
+    """One case that was exported, beside what opcheck says of it."""
     try:
         said = said_of(case, against)
     except Exception as error:  # what cannot be traced is no answer

@@ -98,7 +98,9 @@ def _cause(error: Exception) -> Cause:
         return Cause.SIZE
     if "Could not extract specialized integer from data-dependent" in text:
         return Cause.NUMBER
-    return Cause.VALUE if "Could not guard on data-dependent" in text else Cause.OTHER
+    if "Could not guard on data-dependent" not in text:
+        return Cause.OTHER
+    return Cause.VALUE if "(Size-like symbols: none)" in text else Cause.DATA_SIZE
 
 
 def _own_line(text: str) -> str:

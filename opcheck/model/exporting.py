@@ -40,6 +40,8 @@ class Cause(StrEnum):
     """Python decides by a value of a tensor."""
     NUMBER = "number"
     """Python needs a number that a tensor holds: a position, a count, a size."""
+    DATA_SIZE = "data-size"
+    """Code decides by a size that depends on values."""
     SIZE = "size"
     """The code holds for one size alone of a dimension that is marked."""
     OTHER = "other"

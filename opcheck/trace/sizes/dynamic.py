@@ -5,6 +5,7 @@ whose threshold is far from the example's size, each comparison of two runs tell
 sides move, with which size it would turn; the model is run with that size too.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ _THRESHOLDS = 8
 """How many runs are made for that at most."""
 _ALONE = 4
 """How many of several dimensions are tried alone."""
+_BEYOND = re.compile(r"out of (bounds|range)")
+"""In an error of values that point beyond a size: the inputs' values are those of the example, so
+that a smaller size fails of itself."""
 
 Progress = Callable[[str], None]
 
@@ -224,7 +228,7 @@ def _fixed(tried: _Tried) -> Iterator[Site]:
     """Lines at which the model fails with another size."""
     works = next((str(run) for run in tried.done), "")
     for run in tried.scaled:
-        if run.error:
+        if run.error and not (works and _BEYOND.search(run.error)):
             fails = "fails with {text}: {text_error}"
             if works:
                 fails = "fails with {text}: {text_error} (runs with {text_works})"

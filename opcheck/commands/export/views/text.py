@@ -29,6 +29,10 @@ CAUSES = {
     Cause.NUMBER: (
         "Python needs a number that a tensor holds, and the graph is made without values"
     ),
+    Cause.DATA_SIZE: (
+        "code decides by a size that depends on values, as of what a mask or nonzero keeps; a"
+        " fixed number of them, as topk gives, has a graph"
+    ),
     Cause.SIZE: "the code holds for one size alone of what --dynamic marks",
 }
 """Why nothing was captured, where torch.export's own words are about its insides."""
