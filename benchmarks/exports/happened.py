@@ -152,10 +152,9 @@ def opened(
 
     Nothing where it is shorter than two, or PyTorch takes no other size there.
     """
-    given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
     sizes = {
         key: value.shape[0]
-        for key, value in given.items()
+        for key, value in _given(args, kwargs).items()
         if isinstance(value, torch.Tensor) and value.dim()
     }
     first = next(iter(sizes), None)
@@ -176,9 +175,11 @@ def _takes(
     more: int,
 ) -> bool:
     """Whether PyTorch runs it with so many rows more."""
-    longer = {key: torch.cat([value, value[:more]]) for key, value in {
-        **dict(enumerate(args)), **kwargs
-    }.items() if key in keys}  # fmt: skip
+    longer = {
+        key: torch.cat([value, value[:more]])
+        for key, value in _given(args, kwargs).items()
+        if key in keys
+    }
     try:
         with torch.no_grad():
             module.eval()(
@@ -188,6 +189,13 @@ def _takes(
     except Exception:  # whatever the operator says of the size
         return False
     return True
+
+
+def _given(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:
+    """Every input by its position or name."""
+    found: dict[int | str, Any] = dict(enumerate(args))
+    found.update(kwargs)
+    return found
 
 
 def happened(case: Case, exporter: Any) -> dict[str, Any]:

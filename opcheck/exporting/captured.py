@@ -52,15 +52,16 @@ def _shapes(
     model: torch.nn.Module,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-) -> torch.export.ShapesCollection:
+) -> Any:  # a ShapesCollection, which torch.export takes and its annotation leaves out
     """Every tensor with marked dimensions, and those of them that have no size of their own."""
-    given = {**dict(enumerate(args)), **kwargs}
+    given: dict[int | str, Any] = dict(enumerate(args))
+    given.update(kwargs)
     dims: dict[int, tuple[Tensor, dict[int, Any]]] = {}
     for axis in axes_of(marked, model, args, kwargs):
         for leaf in pytree.tree_leaves(given[axis.key]):
             if isinstance(leaf, Tensor) and leaf.dim() > axis.dim:
                 dims.setdefault(id(leaf), (leaf, {}))[1][axis.dim] = torch.export.Dim.DYNAMIC
-    found = torch.export.ShapesCollection()
+    found: Any = torch.export.ShapesCollection()
     for tensor, of_tensor in dims.values():
         found[tensor] = of_tensor
     return found
@@ -74,7 +75,8 @@ def other_sizes(
 ) -> Iterator[tuple[Sizes, Inputs]]:
     """Inputs with one element more, and twice as many, in every marked dimension."""
     axes = axes_of(marked, model, args, kwargs)
-    for grown in (lambda size: size + 1, lambda size: 2 * size):
+    ways: tuple[Callable[[int], int], ...] = (lambda size: size + 1, lambda size: 2 * size)
+    for grown in ways:
         sizes = {axis: grown(axis.size) for axis in axes}
         yield sizes, resized(args, kwargs, sizes)
 
