@@ -1,8 +1,12 @@
 """The page of what really happens counts right, wrong and unknown answers apart."""
 
+import torch
+
+from benchmarks.exports import dynamic_page
 from benchmarks.exports.__main__ import counts, page, wrong
 from benchmarks.exports.compared import Compared, Said
-from benchmarks.exports.happened import MODEL, OPERATOR
+from benchmarks.exports.happened import MODEL, OPERATOR, Call, opened
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import Stage
 
 
@@ -41,3 +45,33 @@ def test_the_page_lists_what_was_wrong_alone() -> None:
     assert "| models of the zoo | 2 | conversion | 1 | 0 | 1 | 100.0% |" in written
     assert "| operators | 0 | 1 | 1 | 1 | 0 |" in written
     assert MODEL in written
+
+
+def test_the_page_of_open_dimensions_counts_operators_and_models_apart() -> None:
+    rows = (
+        row(
+            "dynamic-model net", Stage.CAPTURE, Said(None, None, "shape-branch: nobody | has said")
+        ),
+        row("dynamic-operator add float32", Stage.PROVED, Said(True, True)),
+        row("dynamic-operator cos float32", Stage.RUNTIME, Said(True, True), "Slice"),
+    )
+    written = dynamic_page.page(rows, 3, "onnxruntime-cpu")
+    assert "2 operators and 1 models were exported; 3 more have no sample" in written
+    assert "| operators | 2 | conversion | 2 | 0 | 0 | 100.0% |" in written
+    assert "| operators | 2 | running | 1 | 1 | 0 | 50.0% |" in written
+    assert "| dynamic-operator cos float32 | runtime: Slice | it runs |" in written
+    assert "| dynamic-model net | capture | shape-branch: nobody \\| has said |" in written
+
+
+def test_what_is_left_open_is_what_the_model_takes_longer() -> None:
+    def named(*found: DynamicInput) -> list[str]:
+        return [str(each) for each in found]
+
+    x, y = torch.ones(3, 2), torch.ones(3, 2)
+    both = Call(torch.add, (x, y), {})
+    assert named(*opened(both, both.inputs, {})) == ["0:0", "1:0"]
+    alone = Call(torch.mm, (x, torch.ones(2, 3)), {})
+    assert named(*opened(alone, alone.inputs, {})) == ["0:0"]
+    fixed = Call(lambda t: t.reshape(3, 2), (x,), {})
+    assert opened(fixed, fixed.inputs, {}) == ()
+    assert opened(both, (torch.ones(1, 2), torch.ones(1, 2)), {}) == ()

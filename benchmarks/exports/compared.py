@@ -1,7 +1,7 @@
 """What opcheck says of each case that was exported, beside what happened."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,23 @@ from msgspec import Struct
 from benchmarks.exports.happened import MODEL, OPERATOR, Case, cases, noted
 from opcheck.commands.export.values import NOT_CONVERTED
 from opcheck.db.store import Database
+from opcheck.model.dynamic import SiteTaken, SizeRule
 from opcheck.model.exporting import Stage
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import TargetReport
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
+from opcheck.resolve.dynamic import stays_open, taken
 from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model
+from opcheck.trace.sizes.dynamic import with_sizes
+
+
+class Against(Struct, frozen=True):
+    """What the database has of a target."""
+
+    matrix: SupportMatrix
+    sizes: tuple[SizeRule, ...]
 
 
 class Said(Struct, frozen=True):
@@ -52,20 +62,37 @@ class Compared(Struct, frozen=True):
         return None if said is None else said == self.stage.runs
 
 
-def matrix(target: str) -> SupportMatrix:
+def known(target: str) -> Against:
     """What the database has of the target."""
     database = Database.open()
-    return database.matrix(database.resolve(TargetSpec(target)))
+    found = database.resolve(TargetSpec(target))
+    return Against(database.matrix(found), tuple(database.size_rules(found)))
 
 
-def said_of(case: Case, against: SupportMatrix) -> Said:
-    """Trace a case, and resolve it on the target."""
+def said_of(case: Case, against: Against) -> Said:
+    """Trace a case, with the dimensions marked that its export leaves open, and resolve it."""
     module, args, kwargs = case.make()
+    marked = case.marked(module, args, kwargs)
+    matrix = against.matrix
     with torch.no_grad():
         trace = trace_model(
-            module.eval(), tuple(args), dict(kwargs), device_type=against.target.device_type
+            module.eval(), tuple(args), dict(kwargs), device_type=matrix.target.device_type
         )
-    return answer(resolve(trace, against))
+        trace = with_sizes(trace, marked, module, tuple(args), dict(kwargs), casts={})
+    said = answer(resolve(trace, matrix))
+    if not marked or said.converted is False:
+        return said
+    return _sized(said, taken(trace, matrix, against.sizes))
+
+
+def _sized(said: Said, sites: Sequence[SiteTaken]) -> Said:
+    """The answer where the marked sizes are left open too."""
+    stays = stays_open(sites)
+    if stays:
+        return said
+    why = next(f"{s.site.kind}: {s.site.op}: {s.site.text}; {s.text}" for s in sites
+               if stays_open((s,)) is stays)  # fmt: skip
+    return Said(stays, said.runs if said.runs is False else stays, why)
 
 
 def answer(report: TargetReport) -> Said:
@@ -82,17 +109,18 @@ def answer(report: TargetReport) -> Said:
 
 def compared(folder: Path, target: str, kinds: Iterable[str] = (MODEL, OPERATOR)) -> list[Compared]:
     """Every case that the folder has the outcome of."""
-    against, rows = matrix(target), []
+    against, rows = known(target), []
     for kind in kinds:
         happened = noted(folder / f"{kind}s.jsonl")
         for case in cases(kind):
             said = happened.get(case.key)
             if said is not None and said["stage"] != "none":
-                rows.append(_row(case, said, against))
+                rows.append(row_of(case, said, against))
     return rows
 
 
-def _row(case: Case, happened: Mapping[str, Any], against: SupportMatrix) -> Compared:
+def row_of(case: Case, happened: Mapping[str, Any], against: Against) -> Compared:
+    """One case that was exported, beside what opcheck says of it."""
     try:
         said = said_of(case, against)
     except Exception as error:  # what cannot be traced is no answer

@@ -1,16 +1,18 @@
 """Exports models and operators, runs them, and notes what happened; opcheck is not asked.
 
-``python -m benchmarks.exports.happened FOLDER operator|model [TARGET]`` writes a file of JSON
-lines, one an export. What stands there is not done again.
+``python -m benchmarks.exports.happened FOLDER KIND [TARGET]`` writes a file of JSON lines, one an
+export. What stands there is not done again. ``KIND`` is ``operator`` or ``model``, and
+``dynamic-operator`` or ``dynamic-model`` with the first dimension left open.
 """
 
 import functools
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from opcheck.exporting import onnx_runtime, open_vino
+from opcheck.model.dynamic import DynamicInput
 from tests.zoo import ZOO
 
 DTYPES = (torch.float32, torch.float16, torch.int64)
@@ -28,23 +31,48 @@ OPERATORS = 360
 EXPORTERS: Mapping[str, Any] = {"onnxruntime-cpu": onnx_runtime, "openvino-cpu": open_vino}
 """Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"
+DYNAMIC_OPERATOR, DYNAMIC_MODEL = "dynamic-operator", "dynamic-model"
+DYNAMIC_OPERATORS = 520
+"""So many are looked at: not every sample runs with another size."""
+_SAMPLES = 12
+"""How many samples of an operator are looked through for one that does."""
+_SHORTEST = 2
+"""Of an open dimension: torch.export takes 0 and 1 for sizes of their own."""
 _PLACE = 3
 """Which of an operator's samples is exported: the fourth, or the last where it has fewer."""
+
+
+Made = tuple[nn.Module, tuple[Any, ...], Mapping[str, Any]]
 
 
 class Case(Struct, frozen=True):
     """One thing to export."""
 
     kind: str
-    """``operator`` or ``model``."""
+    """``operator`` or ``model``, or one of these with an open dimension."""
     name: str
     dtype: str
-    make: Callable[[], tuple[nn.Module, tuple[Any, ...], Mapping[str, Any]]]
+    make: Callable[[], Made]
 
     @property
     def key(self) -> str:
         """How it is noted."""
         return f"{self.kind} {self.name} {self.dtype}".strip()
+
+    def marked(
+        self, module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[DynamicInput, ...]:
+        """What has no size of its own in the export.
+
+        Raises:
+            LookupError: nothing can be left open.
+        """
+        if self.kind not in (DYNAMIC_OPERATOR, DYNAMIC_MODEL):
+            return ()
+        found = opened(module, args, kwargs)
+        if not found:
+            raise LookupError("no other first size is taken")
+        return found
 
 
 class Call(nn.Module):
@@ -71,9 +99,12 @@ class Call(nn.Module):
 
 
 def cases(kind: str) -> Iterator[Case]:
-    """Every model of the zoo, or half of PyTorch's operators in the dtypes that they take."""
-    if kind == MODEL:
-        yield from (Case(MODEL, name, "", make) for name, make in ZOO.items())
+    """Every model of the zoo, or half of PyTorch's operators in the dtypes that they take.
+
+    With an open dimension: more of the operators, in float32 or in the dtype that they take.
+    """
+    if kind in (MODEL, DYNAMIC_MODEL):
+        yield from (Case(kind, name, "", make) for name, make in ZOO.items())
         return
     from torch.testing._internal.common_methods_invocations import op_db
 
@@ -81,26 +112,90 @@ def cases(kind: str) -> Iterator[Case]:
         info.name + (f".{info.variant_test_name}" if info.variant_test_name else ""): info
         for info in op_db
     }
-    chosen = sorted(named, key=lambda name: sha256(name.encode()).hexdigest())[:OPERATORS]
+    count = DYNAMIC_OPERATORS if kind == DYNAMIC_OPERATOR else OPERATORS
+    chosen = sorted(named, key=lambda name: sha256(name.encode()).hexdigest())[:count]
     for name in chosen:
         info = named[name]
-        for dtype in DTYPES:
-            if dtype in info.dtypes:
-                make = functools.partial(_sample, info, dtype)
-                yield Case(OPERATOR, name, str(dtype).removeprefix("torch."), make)
+        taken = [dtype for dtype in DTYPES if dtype in info.dtypes]
+        for dtype in taken[:1] if kind == DYNAMIC_OPERATOR else taken:
+            sample = _open_sample if kind == DYNAMIC_OPERATOR else _sample
+            make = functools.partial(sample, info, dtype)
+            yield Case(kind, name, str(dtype).removeprefix("torch."), make)
 
 
-def _sample(info: Any, dtype: torch.dtype) -> tuple[nn.Module, tuple[Any, ...], Mapping[str, Any]]:
-    torch.manual_seed(0)
-    chosen = None
-    for place, sample in enumerate(info.sample_inputs("cpu", dtype, requires_grad=False)):
-        chosen = sample
-        if place == _PLACE:
-            break
-    if chosen is None:
+def _sample(info: Any, dtype: torch.dtype) -> Made:
+    found = list(islice(_calls(info, dtype), _PLACE + 1))
+    if not found:
         raise LookupError(f"{info.name} has no samples of {dtype}")
-    call = Call(info.op, (chosen.input, *chosen.args), chosen.kwargs)
-    return call, call.inputs, {}
+    return found[-1], found[-1].inputs, {}
+
+
+def _open_sample(info: Any, dtype: torch.dtype) -> Made:
+    """The first sample, from the fourth on, whose first dimension may be another."""
+    found = list(islice(_calls(info, dtype), _SAMPLES))
+    for call in (*found[_PLACE:], *found[:_PLACE]):
+        if opened(call, call.inputs, {}):
+            return call, call.inputs, {}
+    raise LookupError(f"no sample of {info.name} takes another first size")
+
+
+def _calls(info: Any, dtype: torch.dtype) -> Iterator[Call]:
+    torch.manual_seed(0)
+    for sample in info.sample_inputs("cpu", dtype, requires_grad=False):
+        yield Call(info.op, (sample.input, *sample.args), sample.kwargs)
+
+
+def opened(
+    module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[DynamicInput, ...]:
+    """The first dimension of the first tensor, with those of others that have to go along.
+
+    Nothing where it is shorter than two, or PyTorch takes no other size there.
+    """
+    sizes = {
+        key: value.shape[0]
+        for key, value in _given(args, kwargs).items()
+        if isinstance(value, torch.Tensor) and value.dim()
+    }
+    first = next(iter(sizes), None)
+    if first is None or sizes[first] < _SHORTEST:
+        return ()
+    together = [key for key, size in sizes.items() if size == sizes[first]]
+    for keys in (together, [first]):
+        if all(_takes(module, args, kwargs, keys, grow) for grow in (1, sizes[first])):
+            return tuple(DynamicInput(str(key), (0,)) for key in keys)
+    return ()
+
+
+def _takes(
+    module: nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    keys: Sequence[int | str],
+    more: int,
+) -> bool:
+    """Whether PyTorch runs it with so many rows more."""
+    longer = {
+        key: torch.cat([value, value[:more]])
+        for key, value in _given(args, kwargs).items()
+        if key in keys
+    }
+    try:
+        with torch.no_grad():
+            module.eval()(
+                *(longer.get(place, each) for place, each in enumerate(args)),
+                **{name: longer.get(name, each) for name, each in kwargs.items()},
+            )
+    except Exception:  # whatever the operator says of the size
+        return False
+    return True
+
+
+def _given(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:
+    """Every input by its position or name."""
+    found: dict[int | str, Any] = dict(enumerate(args))
+    found.update(kwargs)
+    return found
 
 
 def happened(case: Case, exporter: Any) -> dict[str, Any]:
@@ -109,11 +204,14 @@ def happened(case: Case, exporter: Any) -> dict[str, Any]:
         module, args, kwargs = case.make()
         with torch.no_grad():
             module.eval()(*pytree.tree_map_only(torch.Tensor, torch.clone, tuple(args)), **kwargs)
+            marked = case.marked(module, args, kwargs)
     except Exception as error:  # PyTorch itself refuses it: it says nothing of an export
         return {"stage": "none", "error": f"{type(error).__name__}: {error}"[:200]}
     with tempfile.TemporaryDirectory() as folder:
-        found = exporter.prove(module, args, kwargs, str(Path(folder) / exporter.FILE))
-    return {"stage": found.stage.value, "error": found.error, "random": found.random}
+        path = str(Path(folder) / exporter.FILE)
+        found = exporter.prove(module, args, kwargs, path, marked=marked)
+    said = {"stage": found.stage.value, "error": found.error, "random": found.random}
+    return {**said, "sizes": dict(found.sizes)} if marked else said
 
 
 def kept(target: str) -> None:

@@ -3,10 +3,11 @@
 Nothing here looks at the database: what happens is what the libraries do.
 """
 
+import functools
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -18,7 +19,9 @@ from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and n
 
 from opcheck.errors import UsageError
 from opcheck.exporting import outputs
+from opcheck.exporting.captured import captured, not_captured, ran
 from opcheck.lang.sentence import Sentence
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRun, Stage
 from opcheck.source.building.torchvision_operators import open_sizes
 
@@ -53,33 +56,44 @@ def prove(
     opset: int | None = None,
     *,
     run: bool = True,
+    marked: Sequence[DynamicInput] = (),
 ) -> ExportRun:
-    """Export a model to ``path``; ``run`` the file too, and compare what it gives with PyTorch."""
+    """Export a model to ``path``; ``run`` the file too, and compare what it gives with PyTorch.
+
+    ``marked``: dimensions that have no size of their own in the file; it is run with others too.
+    """
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
     with outputs.quiet(), torch.no_grad(), open_sizes():
-        found = _exported(model, tuple(args), dict(kwargs), path, opset)
+        found = _exported(model, tuple(args), dict(kwargs), path, opset, marked)
         seconds = time.perf_counter() - started
         if run and found.stage.converted:
-            found = _ran(found, model, args, kwargs, path)
+            found = ran(found, model, (tuple(args), dict(kwargs)), marked, _session(path))
     return replace(found, versions=versions, seconds=seconds)
 
 
 def _exported(
-    model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str, opset: int | None
+    model: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    path: str,
+    opset: int | None,
+    marked: Sequence[DynamicInput],
 ) -> ExportRun:
     try:
-        captured = torch.export.export(model, args, kwargs, strict=False)
+        graph = captured(model, args, kwargs, marked)
+    except UsageError:
+        raise
     except Exception as error:  # whatever the model's code raises while it is captured
-        return ExportRun(Stage.CAPTURE, outputs.told(error))
+        return not_captured(error)
     try:
-        program = torch.onnx.export(captured, dynamo=True, opset_version=opset, verbose=False)
+        program = torch.onnx.export(graph, dynamo=True, opset_version=opset, verbose=False)
         assert program is not None
         program.save(path)
     except Exception as error:  # whatever the converter raises
         return ExportRun(Stage.CONVERSION, outputs.told(_root(error)))
-    graph = program.model.graph
-    calls = Counter(_name(node.domain, node.op_type) for node in graph.all_nodes())
+    nodes = program.model.graph.all_nodes()
+    calls = Counter(_name(node.domain, node.op_type) for node in nodes)
     return ExportRun(
         Stage.PROVED,
         opset=program.model.opset_imports.get("", 0),
@@ -98,23 +112,23 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _ran(
-    found: ExportRun, model: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], path: str
-) -> ExportRun:
-    """The file run on what the model was given, and its outputs beside PyTorch's."""
-    import onnxruntime
+def _session(path: str) -> Callable[[Any], list[Tensor]]:
+    """What runs the file on inputs of the model; loaded at the first call."""
 
-    wanted, again = (outputs.of_model(model, args, kwargs) for _ in range(2))
-    given = [t for t in pytree.tree_leaves((tuple(args), dict(kwargs))) if isinstance(t, Tensor)]
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "0") or 0)
-    options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(path, options, providers=[_PROVIDER])
-        got = _results(session, given)
-    except Exception as error:  # whatever the runtime raises
-        return replace(found, stage=Stage.RUNTIME, error=outputs.told(error))
-    return outputs.compared(found, wanted, again, got)
+    @functools.cache
+    def session() -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "0") or 0)
+        options.log_severity_level = 4
+        return onnxruntime.InferenceSession(path, options, providers=[_PROVIDER])
+
+    def run(inputs: Any) -> list[Tensor]:
+        given = [t for t in pytree.tree_leaves(inputs) if isinstance(t, Tensor)]
+        return _results(session(), given)
+
+    return run
 
 
 def _results(session: Any, given: Sequence[Tensor]) -> list[Tensor]:

@@ -7,9 +7,10 @@ import functools
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import islice
 from typing import Any
 
 import torch
@@ -19,7 +20,9 @@ from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and n
 
 from opcheck.errors import UsageError
 from opcheck.exporting import outputs
+from opcheck.exporting.captured import captured, not_captured, other_sizes, ran
 from opcheck.lang.sentence import Sentence
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRun, Stage
 from opcheck.source.building.torchvision_operators import open_sizes
 
@@ -58,52 +61,84 @@ def prove(
     opset: int | None = None,
     *,
     run: bool = True,
+    marked: Sequence[DynamicInput] = (),
 ) -> ExportRun:
-    """Convert a model and save it as ``path``; ``run`` it too, and compare with PyTorch."""
+    """Convert a model and save it as ``path``; ``run`` it too, and compare with PyTorch.
+
+    ``marked``: dimensions that have no size of their own in the file; it is run with others too.
+    """
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
     with outputs.quiet(), torch.no_grad(), open_sizes():
-        found, given = _exported(model, tuple(args), dict(kwargs), path)
+        found, places = _exported(model, tuple(args), dict(kwargs), path, marked)
         seconds = time.perf_counter() - started
-        if run and found.stage.converted:
-            wanted, again = (outputs.of_model(model, args, kwargs) for _ in range(2))
-            try:
-                found = outputs.compared(found, wanted, again, _results(path, given))
-            except Exception as error:  # whatever the runtime raises
-                found = replace(found, stage=Stage.RUNTIME, error=told(error))
+        if run and places is not None:
+            given = (tuple(args), dict(kwargs))
+            found = ran(found, model, given, marked, _session(path, places), told)
     return replace(found, versions=versions, seconds=seconds)
 
 
 def _exported(
-    model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str
-) -> tuple[ExportRun, dict[int, Tensor]]:
-    """What became of the conversion, and what is to be given to the model's inputs."""
+    model: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    path: str,
+    marked: Sequence[DynamicInput],
+) -> tuple[ExportRun, "_Places | None"]:
+    """What became of the conversion, and which of the model's inputs each of the file's is."""
     import openvino
     from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
 
     try:
-        captured = torch.export.export(model, args, kwargs, strict=False)
+        graph = captured(model, args, kwargs, marked)
+    except UsageError:
+        raise
     except Exception as error:  # whatever the model's code raises while it is captured
-        return ExportRun(Stage.CAPTURE, outputs.told(error)), {}
+        return not_captured(error), None
     try:
-        decoder = TorchFXPythonDecoder.from_exported_program(captured)
+        decoder = TorchFXPythonDecoder.from_exported_program(graph)
         converted = openvino.convert_model(decoder)
-        given = _given(decoder, converted, captured.example_inputs)
-        converted.reshape({place: list(tensor.shape) for place, tensor in given.items()})
+        places = _Places(decoder, converted, graph.example_inputs)
+        converted.reshape(_shapes(places, marked, model, args, kwargs))
         openvino.save_model(converted, path, compress_to_fp16=False)
     except Exception as error:  # whatever the converter raises
-        return ExportRun(Stage.CONVERSION, told(error)), {}
+        return ExportRun(Stage.CONVERSION, told(error)), None
     calls = Counter(each.get_type_name() for each in converted.get_ops())
     operators = sorted((name, n) for name, n in calls.items() if name not in _NO_CALLS)
-    return ExportRun(Stage.PROVED, operators=tuple(operators)), given
+    return ExportRun(Stage.PROVED, operators=tuple(operators)), places
 
 
-def _given(decoder: Any, converted: Any, inputs: Any) -> dict[int, Tensor]:
-    """Input of the converted model -> what it is given; the converter drops what nothing reads."""
-    leaves = pytree.tree_leaves(inputs)
-    named = {decoder.get_input_signature_name(i): leaf for i, leaf in enumerate(leaves)}
-    found = (named[each.get_node().friendly_name] for each in converted.inputs)
-    return {i: _paired(tensor.detach()).contiguous() for i, tensor in enumerate(found)}
+class _Places:
+    """Which of the model's inputs each input of the file is; the converter drops unread ones."""
+
+    def __init__(self, decoder: Any, converted: Any, inputs: Any) -> None:
+        self._names = tuple(inputs[1])
+        leaves = pytree.tree_leaves(inputs)
+        named = {decoder.get_input_signature_name(i): i for i in range(len(leaves))}
+        self._leaves = [named[each.get_node().friendly_name] for each in converted.inputs]
+
+    def given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int, Tensor]:
+        """Input of the file -> its tensor among inputs of the model."""
+        leaves = pytree.tree_leaves((tuple(args), {name: kwargs[name] for name in self._names}))
+        found = (leaves[place] for place in self._leaves)
+        return {i: _paired(tensor.detach()).contiguous() for i, tensor in enumerate(found)}
+
+
+def _shapes(
+    places: _Places,
+    marked: Sequence[DynamicInput],
+    model: nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> dict[int, list[int]]:
+    """Input of the file -> its shape, with -1 for what is marked."""
+    given = places.given(args, kwargs)
+    found = {place: list(tensor.shape) for place, tensor in given.items()}
+    for _, others in islice(other_sizes(marked, model, args, kwargs), 1 if marked else 0):
+        for place, tensor in places.given(*others).items():
+            both = zip(found[place], tensor.shape, strict=True)
+            found[place] = [size if size == other else -1 for size, other in both]
+    return found
 
 
 def _paired(tensor: Tensor) -> Tensor:
@@ -131,15 +166,24 @@ def _core() -> Any:
     return openvino.Core()
 
 
-def _results(path: str, given: Mapping[int, Tensor]) -> list[Tensor]:
+def _session(path: str, places: _Places) -> Callable[[Any], list[Tensor]]:
+    """What runs the file on inputs of the model; compiled at the first call."""
+    compiled = functools.cache(functools.partial(_compiled, path))
+    return lambda inputs: _results(compiled(), places.given(*inputs))
+
+
+def _compiled(path: str) -> Any:
     options = {
         "INFERENCE_PRECISION_HINT": "f32",  # bfloat16 is the default where a CPU has it
         "INFERENCE_NUM_THREADS": int(os.environ.get("OMP_NUM_THREADS", "0") or 0),
     }
-    compiled = _core().compile_model(path, _DEVICE, options)
-    ran = compiled.create_infer_request()
-    ran.infer({place: _as_given(tensor) for place, tensor in given.items()})
-    return [_as_torch(ran.get_output_tensor(place)) for place in range(len(compiled.outputs))]
+    return _core().compile_model(path, _DEVICE, options)
+
+
+def _results(compiled: Any, given: Mapping[int, Tensor]) -> list[Tensor]:
+    request = compiled.create_infer_request()
+    request.infer({place: _as_given(tensor) for place, tensor in given.items()})
+    return [_as_torch(request.get_output_tensor(place)) for place in range(len(compiled.outputs))]
 
 
 def _as_given(tensor: Tensor) -> Any:

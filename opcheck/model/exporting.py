@@ -33,6 +33,20 @@ class Stage(StrEnum):
         return self in (Stage.VALUES, Stage.PROVED)
 
 
+class Cause(StrEnum):
+    """Why ``torch.export`` gives no graph, as far as its error says."""
+
+    VALUE = "value"
+    """Python decides by a value of a tensor."""
+    NUMBER = "number"
+    """Python needs a number that a tensor holds: a position, a count, a size."""
+    DATA_SIZE = "data-size"
+    """Code decides by a size that depends on values."""
+    SIZE = "size"
+    """The code holds for one size alone of a dimension that is marked."""
+    OTHER = "other"
+
+
 class ExportRun(Struct, frozen=True):
     """One model, really exported and run."""
 
@@ -40,6 +54,12 @@ class ExportRun(Struct, frozen=True):
     """Where it ended."""
     error: str = ""
     """What ended it: the exception's type and the first line of its text."""
+    cause: Cause | None = None
+    """Why it was not captured; None where it was."""
+    place: str = ""
+    """The line of the model's own code that it was not captured for, as ``net.py:12``."""
+    code: str = ""
+    """What stands there."""
     versions: tuple[tuple[str, str], ...] = ()
     """Libraries that took part, with their versions."""
     opset: int = 0
@@ -52,6 +72,8 @@ class ExportRun(Struct, frozen=True):
     """Whether PyTorch itself gives other values each time: shapes and dtypes are compared alone."""
     seconds: float = 0.0
     """What exporting took."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """Marked dimensions, as ``x:0``, with the other size that the file was run with too."""
 
     @property
     def largest(self) -> float | None:
@@ -73,7 +95,7 @@ class ExportRequest(Struct, frozen=True):
     opset: int = 0
     """The version of ONNX's operators to write; 0: the converter's own choice."""
     run: bool = True
-    """Whether to run the file."""
+    """Whether to run the file; with other sizes too, where the model has dimensions marked."""
 
     @property
     def files(self) -> tuple[str, ...]:

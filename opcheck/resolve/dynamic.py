@@ -19,6 +19,8 @@ SIZED_BY_DATA = frozenset({
     "aten::repeat_interleave.Tensor", "aten::bincount", "torchvision::nms",
 })  # fmt: skip
 """Overloads whose result has a size that depends on values; indexing with masks is another."""
+_BY_SIZE = (SiteKind.SHAPE_BRANCH, SiteKind.DYNAMIC_SIZE, SiteKind.FIXED_SIZE)
+"""What the sizes decide, and no values."""
 _BY_MASK = (
     "aten::index.Tensor", "aten::index.Tensor_out", "aten::index_put", "aten::index_put_",
     "aten::_index_put_impl_",
@@ -64,6 +66,18 @@ def taken(trace: Trace, matrix: SupportMatrix, rules: Sequence[SizeRule]) -> tup
         if worst is None or resolution.verdict.rank > worst.verdict.rank:
             resolutions[place] = resolution
     return tuple(_taken(site, resolutions.get(place), matrix, rules) for site, place in found)
+
+
+def stays_open(found: Sequence[SiteTaken]) -> bool | None:
+    """Whether a graph that is made once takes the marked sizes too; None where nobody has said.
+
+    What is compiled anew for each size counts as taken, and so does what depends on values: the
+    verdicts of the calls have that.
+    """
+    ways = {each.how for each in found if each.site.kind in _BY_SIZE}
+    if Taking.NOT_ALLOWED in ways:
+        return False
+    return None if Taking.UNKNOWN in ways else True
 
 
 def _taken(

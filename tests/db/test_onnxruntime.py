@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.db.importers.onnxruntime import OnnxRuntimeImporter
-from opcheck.db.importers.onnxruntime.extract import text
+from opcheck.db.importers.onnxruntime.extract import spelled_out, text
 from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, UsageError
@@ -32,6 +32,10 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::ceil", WHOLE, Verdict.UNSUPPORTED, "dtype-not-supported"),
     ("aten::ceil_", WHOLE, Verdict.UNSUPPORTED, "dtype-not-supported"),
     ("aten::acos", dense(2, 3, dtype="complex64"), Verdict.UNSUPPORTED, "numbers-not-converted"),
+    ("aten::relu", WHOLE, Verdict.UNSUPPORTED, "dtype-not-supported"),
+    ("aten::relu", dense(2, 3, dtype="int32"), Verdict.NATIVE, "registered"),
+    ("aten::elu", WIDE, Verdict.UNSUPPORTED, "dtype-not-supported"),
+    ("aten::relu", dense(2, 3, dtype="complex32"), Verdict.UNSUPPORTED, "converter-raises"),
     ("aten::copysign.Tensor", FLOAT, Verdict.UNSUPPORTED, "part-not-converted"),
     ("aten::cummax", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
     ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
@@ -61,6 +65,15 @@ REFUSALS: tuple[tuple[str, tuple[tuple[str, Value], ...], str], ...] = (
     ("aten::convolution", (*PADDED, ("output_padding", (0, 1))), "shape-not-supported"),
     ("aten::im2col", (("self", dense(0, 2, 4, 4, dtype="float32")),), "shape-not-supported"),
     ("aten::im2col", (("self", dense(2, 4, 4, dtype="float32")),), "shape-not-supported"),
+    ("aten::_to_copy", (("self", FLOAT), ("dtype", Constant("dtype", "complex32"))),
+     "converter-raises"),
+    ("aten::_to_copy", (("self", FLOAT), ("dtype", Constant("dtype", "complex64"))),
+     "registered"),
+    ("aten::index_add", (("self", HALF),), "dtype-not-supported"),
+    ("aten::index_put", (("self", HALF), ("accumulate", True)), "dtype-not-supported"),
+    ("aten::index_put", (("self", HALF), ("accumulate", False)), "registered"),
+    ("aten::index_put", (("self", FLOAT), ("accumulate", True)), "registered"),
+    ("aten::scatter_reduce.two", (("self", HALF), ("reduce", "prod")), "dtype-not-supported"),
     ("aten::resize_", (("self", FLOAT), ("size", (3, 3))), "no-converter"),
     ("aten::resize_", (("self", FLOAT), ("size", (2, 2))), "decomposed-before-conversion"),
     ("aten::isin.Tensor_Tensor", (("elements", WHOLE), ("test_elements", MANY)),
@@ -189,3 +202,21 @@ def test_another_opset_is_refused(target: str, message: str, hint: str, database
 def test_opsets_are_told_where_one_refuses_more() -> None:
     written = text({}, {"torch": "2.13.0"}, {"18..19": {"aten::amax": {"bool": "type ReduceMax"}}})
     assert 'opsets: {"18..19": {aten::amax: {bool: "type ReduceMax"}}}' in written
+
+
+@pytest.mark.parametrize(("opset", "code"), [(18, "registered"), (19, "dtype-not-supported")])
+def test_a_definition_stands_in_for_a_kernel_until_what_it_is_made_of_changes(
+    opset: int, code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec.parse(f"{TARGET}+opset{opset}")))
+    call = Node(OpName.parse("aten::relu"), (("self", WHOLE),))
+    assert Walk([call], matrix, "2.13.0").resolution(0).code == code
+
+
+def test_onnx_itself_has_the_definitions_that_are_taken_for_kernels() -> None:
+    defs = pytest.importorskip("onnx.defs", reason="120 MB: pip install 'opcheck[onnx]'")
+    found = {
+        opset: spelled_out(defs.get_schema("Relu", opset, ""), opset) for opset in (17, 18, 19, 24)
+    }
+    assert found == {17: False, 18: True, 19: False, 24: False}
+    assert spelled_out(defs.get_schema("Celu", 20, ""), 20)  # made for the types that it is given

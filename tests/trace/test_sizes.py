@@ -259,3 +259,20 @@ def test_what_is_not_there_is_refused(marked: str, message: str, hint: str) -> N
 def test_a_dimension_has_several_names(marked: str) -> None:
     found = sized(far_threshold, torch.zeros(1, 16), marked=(marked,))
     assert texts(found) == ["16 > 128 is False with x:1 = 16, 129 > 128 is True with x:1 = 129"]
+
+
+def test_another_number_of_results_is_a_branch() -> None:
+    def parts(x: Tensor) -> Any:
+        return x.split(2)
+
+    found = sized(parts, torch.zeros(4, 3), marked=("x:0",))
+    assert texts(found) == ["the model gives 2 tensors with x:0 = 4, and 3 with x:0 = 5"]
+    assert of(SiteKind.SHAPE_BRANCH, sized(parts, torch.zeros(4, 3), marked=("x:1",))) == []
+
+
+def test_values_that_point_beyond_a_smaller_size_say_nothing_of_sizes() -> None:
+    def picked(x: Tensor, places: Tensor) -> Tensor:
+        return x[places.tolist()]
+
+    found = sized(picked, torch.zeros(6, 3), torch.tensor([1, 5]), marked=("x:0",))
+    assert of(SiteKind.FIXED_SIZE, found) == []

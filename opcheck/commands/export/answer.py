@@ -15,6 +15,7 @@ from opcheck.model.request import ScanRequest
 from opcheck.model.target import OPSET, TargetKind, TargetSpec
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, open_database, silent
+from opcheck.resolve.dynamic import stays_open
 
 OPTIONS = {"onnxruntime": "--onnx", "openvino": "--openvino"}
 """Vendor -> the option that keeps the file of its format."""
@@ -105,7 +106,13 @@ def _beside_scan(
     report = scan(ScanRequest(question.model, (spec,), databases=question.databases), progress)
     (target,) = report.targets
     blockers = [f for f in target.findings if f.verdict is Verdict.UNSUPPORTED]
-    return replace(answer, predicted=target.summary.runs, blockers=tuple(blockers))
+    runs, stays = target.summary.runs, stays_open(target.dynamic)
+    return replace(
+        answer,
+        predicted=False if False in (runs, stays) else None if None in (runs, stays) else True,
+        blockers=tuple(blockers),
+        sizes=tuple(site for site in target.dynamic if stays_open((site,)) is False),
+    )
 
 
 def require_writable(path: str) -> None:

@@ -82,6 +82,7 @@ def export(
     onnx: Into = "",
     openvino: IntoOpenVino = None,
     opset: Opset = None,
+    dynamic: model_options.Dynamic = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     format: Annotated[str, options.format_of("export")] = "text",
@@ -98,7 +99,9 @@ def export(
     kept = onnx or openvino or ""
     if kept:
         answer.require_writable(kept)
-    model = model_options.model_spec(source, inputs, timeout, memory, trust, schemas=schemas)
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, dynamic=dynamic, schemas=schemas
+    )
     question = ExportQuestion(
         model,
         options.only(target),

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from opcheck.model.dynamic import SiteTaken
 from opcheck.model.exporting import ExportRun, Stage
 from opcheck.model.report import Finding
 from opcheck.model.request import ModelSpec
@@ -47,6 +48,8 @@ class ExportAnswer(Struct, frozen=True):
     """Whether the scan says that it runs; None where it could not tell, or was not asked."""
     blockers: tuple[Finding, ...] = ()
     """What the scan says keeps the model from the target."""
+    sizes: tuple[SiteTaken, ...] = ()
+    """Where the scan says that the graph holds for some of the marked sizes alone."""
 
     @property
     def came_through(self) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from opcheck.lang.sentence import Sentence
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRequest, ExportRun
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded
@@ -29,8 +30,9 @@ class Exporter(Protocol):
         opset: int | None = None,
         *,
         run: bool = True,
+        marked: Sequence[DynamicInput] = (),
     ) -> ExportRun:
-        """Export a model to ``path``; ``run`` the file too."""
+        """Export a model to ``path``, its marked dimensions left open; ``run`` the file too."""
 
 
 def exporter_of(vendor: str) -> Exporter:
@@ -57,4 +59,7 @@ def exported(request: ExportRequest, process: Process, load: Callable[[], Loaded
     module = as_module(loaded.module).eval()
     with tempfile.TemporaryDirectory() as folder:
         path = request.path or str(Path(folder) / exporter.FILE)
-        return exporter.prove(module, args, kwargs, path, request.opset or None, run=request.run)
+        return exporter.prove(
+            module, args, kwargs, path, request.opset or None,
+            run=request.run, marked=request.model.dynamic,
+        )  # fmt: skip

@@ -5,6 +5,7 @@ whose threshold is far from the example's size, each comparison of two runs tell
 sides move, with which size it would turn; the model is run with that size too.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from msgspec.structs import replace
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
 from opcheck.model.trace import Trace
+from opcheck.trace.calls.call_site import NOWHERE
 from opcheck.trace.sizes.events import Called, Decision, Event, difference, pairs, partings
 from opcheck.trace.sizes.runs import Axis, Runner, SizeRun, Sizes, alike, axes_of, runner
 
@@ -29,6 +31,9 @@ _THRESHOLDS = 8
 """How many runs are made for that at most."""
 _ALONE = 4
 """How many of several dimensions are tried alone."""
+_BEYOND = re.compile(r"out of (bounds|range)")
+"""In an error of values that point beyond a size: the inputs' values are those of the example, so
+that a smaller size fails of itself."""
 
 Progress = Callable[[str], None]
 
@@ -129,7 +134,7 @@ def _scale(tried: _Tried, axes: Sequence[Axis], others: Sequence[Axis]) -> tuple
     if all(run.error for run in again):
         return ()
     tried.scaled = again
-    tried.base = SizeRun({a: a.size for a in (*axes, *others)}, tried.base.events)
+    tried.base = replace(tried.base, sizes={a: a.size for a in (*axes, *others)})
     names = ", ".join(map(str, others))
     return (
         Sentence(
@@ -215,7 +220,8 @@ def _sites(base: SizeRun, tried: _Tried) -> Iterator[Site]:
     base = tried.base
     found: dict[tuple[object, ...], Site] = {}
     branches = sorted(_branches(base, tried.done), key=lambda site: (site.file, site.line))
-    for site in (*_fixed(tried), *branches, *_carried(base, tried.done)):
+    found_first = (*_fixed(tried), *branches, *_counted(base, tried.done))
+    for site in (*found_first, *_carried(base, tried.done)):
         found.setdefault((site.kind, site.op, site.module, site.file, site.line), site)
     yield from found.values()
 
@@ -224,12 +230,24 @@ def _fixed(tried: _Tried) -> Iterator[Site]:
     """Lines at which the model fails with another size."""
     works = next((str(run) for run in tried.done), "")
     for run in tried.scaled:
-        if run.error:
+        if run.error and not (works and _BEYOND.search(run.error)):
             fails = "fails with {text}: {text_error}"
             if works:
                 fails = "fails with {text}: {text_error} (runs with {text_works})"
             text = Sentence(fails, text=run, text_error=run.error, text_works=works)
             yield Site(SiteKind.FIXED_SIZE, "", run.module, *run.site, 1, text)
+
+
+def _counted(base: SizeRun, runs: Iterable[SizeRun]) -> Iterator[Site]:
+    """That the model gives another number of tensors, as a split in parts of one size does."""
+    for run in runs:
+        if run.results != base.results:
+            text = Sentence(
+                "the model gives {count} tensors with {text}, and {count_b} with {text_b}",
+                count=base.results, text=base, count_b=run.results, text_b=run,
+            )  # fmt: skip
+            yield Site(SiteKind.SHAPE_BRANCH, "", "", *NOWHERE, 1, text)
+            return
 
 
 def _branches(base: SizeRun, runs: Iterable[SizeRun]) -> Iterator[Site]:

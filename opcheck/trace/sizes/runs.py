@@ -193,6 +193,8 @@ class SizeRun(Struct, frozen=True):
     """The model's line that failed."""
     module: str = ""
     """The module that failed."""
+    results: int = 0
+    """How many tensors it gave."""
 
     def __str__(self) -> str:
         return ", ".join(f"{axis} = {size}" for axis, size in self.sizes.items())
@@ -237,7 +239,7 @@ class Runner:
         watching = watched(log.decided) if self._watches else nullcontext()
         try:
             with tree.running(until=Runner._run.__code__), watching:
-                module(*args, **kwargs)
+                given = module(*args, **kwargs)
         except MemoryError:
             raise
         except Exception as error:  # the user's model failed with these sizes: an answer
@@ -247,7 +249,8 @@ class Runner:
                 return self._run(sizes)
             failed = tree.modules.failed
             return SizeRun(sizes, log.events(), reason_of(error), from_error(error), failed)
-        return SizeRun(sizes, log.events())
+        results = sum(isinstance(leaf, Tensor) for leaf in tree_leaves(given))
+        return SizeRun(sizes, log.events(), results=results)
 
 
 class _Log:

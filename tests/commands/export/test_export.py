@@ -15,8 +15,9 @@ from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
 from opcheck.exporting import onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
+from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking, dynamic_inputs
 from opcheck.model.emulation import Difference
-from opcheck.model.exporting import ExportRequest, ExportRun, Stage
+from opcheck.model.exporting import Cause, ExportRequest, ExportRun, Stage
 from opcheck.model.report import Finding, Reason
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
@@ -372,3 +373,116 @@ def test_without_the_libraries_the_extra_is_named(
     with pytest.raises(UsageError, match="no_such_library is not installed") as error:
         exporter.require_installed()
     assert extra in str(error.value.hint)
+
+
+FIXED = replace(
+    ended(Stage.CAPTURE, False, "UserError: You marked L['x'].size()[0] as dynamic"),
+    sizes=(
+        SiteTaken(
+            Site(SiteKind.SHAPE_BRANCH, "", "", "net.py", 7, 1, "3 == 3 is True with x:0 = 3"),
+            Taking.NOT_ALLOWED, "torch.export raises", Confidence.MEDIUM, (),
+        ),
+    ),
+)  # fmt: skip
+FIXED = replace(FIXED, run=replace(FIXED.run, cause=Cause.SIZE))
+
+
+def test_a_page_tells_which_line_keeps_a_marked_size_fixed() -> None:
+    assert text_view.render(FIXED).splitlines() == [
+        "✘ net.py:net on onnxruntime-cpu@1.32.0+torch2.13: torch.export cannot capture it",
+        "  the code holds for one size alone of what --dynamic marks",
+        "  UserError: You marked L['x'].size()[0] as dynamic",
+        "",
+        "  ✘ captured by torch.export",
+        "  - converted",
+        "  - run by the runtime",
+        "  - gives PyTorch's values",
+        "",
+        "✔ the scan says that it does not run, and that is what happened",
+        "  net.py:7: 3 == 3 is True with x:0 = 3; torch.export raises",
+        "",
+        "with",
+    ]
+
+
+@pytest.mark.parametrize(("cause", "told"), [
+    (Cause.VALUE, "  Python decides by a value of a tensor, and the graph is made without values"),
+    (Cause.OTHER, "  GuardOnDataDependentSymNode: Eq(u0, 1)"),
+])  # fmt: skip
+def test_a_page_tells_the_line_of_the_model_that_is_not_captured(cause: Cause, told: str) -> None:
+    run = ExportRun(
+        Stage.CAPTURE, "GuardOnDataDependentSymNode: Eq(u0, 1)", cause=cause, place="net.py:7",
+        code="if y.sum() > 3:",
+    )  # fmt: skip
+    lines = text_view.render(ExportAnswer("net.py:net", TARGET, run, True)).splitlines()
+    assert lines[1:3] == ["  net.py:7: if y.sum() > 3:", told]
+
+
+def test_a_page_tells_the_other_size_that_the_file_was_run_with() -> None:
+    answer = replace(PROVED, run=replace(PROVED.run, sizes=(("x:0", 3), ("y:0", 3))))
+    assert "  the same with x:0 = 3, y:0 = 3" in text_view.render(answer).splitlines()
+    other = replace(answer, run=replace(answer.run, stage=Stage.RUNTIME))
+    assert "  it ended with x:0 = 3, y:0 = 3" in text_view.render(other).splitlines()
+
+
+CAUSES = {
+    "x * 2 if x.sum() > 3 else x": Cause.VALUE,
+    "torch.stack([x[i] for i in range(int(x.argmax()) // 3)])": Cause.NUMBER,
+    "x if x[x > 0.2].shape[0] > 3 else -x": Cause.DATA_SIZE,
+    "x + (1 if x.shape[0] == 2 else 2)": Cause.SIZE,
+    "torch.from_numpy(x.numpy())": Cause.OTHER,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", CAUSES)
+def test_what_ends_a_capture_is_told_with_the_line(tmp_path: Path, body: str) -> None:
+    from opcheck.exporting.captured import captured, not_captured
+
+    file = tmp_path / "net.py"
+    file.write_text(MODEL.format(body=body))
+    space: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    model, inputs = space["net"]()
+    with pytest.raises(Exception) as error:  # whatever torch.export raises
+        captured(model, inputs, {}, dynamic_inputs(["x:0"]))
+    found = not_captured(error.value)
+    assert (found.stage, found.cause) == (Stage.CAPTURE, CAUSES[body])
+    if found.cause is not Cause.SIZE:  # torch.export says it after the capture, of no line
+        assert (found.place, found.code) == ("net.py:6", f"return {body}"[:100])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("body", "stage", "predicted", "sizes"), [
+    ("x.relu() @ x.t()", Stage.PROVED, True, (("x:0", 3),)),
+    ("x + 1 if x.shape[0] == 2 else x", Stage.CAPTURE, False, ()),
+    ("torch.kron(x, x)", Stage.CAPTURE, False, ()),
+])  # fmt: skip
+def test_a_marked_size_is_left_open_and_tried(
+    tmp_path: Path, body: str, stage: Stage, predicted: bool, sizes: tuple[tuple[str, int], ...]
+) -> None:
+    pytest.importorskip("onnxruntime", reason="120 MB: pip install 'opcheck[onnx]'")
+    asked = question(tmp_path, body)
+    marked = replace(asked, model=replace(asked.model, dynamic=dynamic_inputs(["x:0"])))
+    found = export(marked)
+    assert (found.run.stage, found.predicted, found.run.sizes) == (stage, predicted, sizes)
+    assert bool(found.sizes) is not predicted
+
+
+@pytest.mark.slow
+def test_openvino_takes_a_marked_size_open(tmp_path: Path) -> None:
+    pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
+    import torch
+
+    from opcheck.exporting.open_vino import prove
+
+    class Net(torch.nn.Module):
+        def forward(self, unread: object, x: torch.Tensor, y: torch.Tensor) -> Any:
+            return x.relu() @ y
+
+    inputs = (torch.ones(1), torch.ones(2, 3))
+    run = prove(
+        Net(), inputs, {"y": torch.ones(3, 4)}, str(tmp_path / "net.xml"),
+        marked=dynamic_inputs(["x:0"]),
+    )  # fmt: skip
+    assert (run.stage, run.error, run.sizes) == (Stage.PROVED, "", (("x:0", 3),))

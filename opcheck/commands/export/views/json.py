@@ -2,6 +2,7 @@
 
 from opcheck.commands.export.values import ExportAnswer
 from opcheck.views.document.parts import Json, as_text, reason_value
+from opcheck.views.document.report import taken_value
 from opcheck.views.formats import PLAIN, Page
 
 EXPORT_SCHEMA = "opcheck.export/1"
@@ -21,6 +22,9 @@ def export_document(answer: ExportAnswer) -> Json:
         "target": answer.target,
         "stage": run.stage.value,
         "error": run.error,
+        "cause": run.cause and run.cause.value,
+        "place": run.place,
+        "code": run.code,
         "came_through": answer.came_through,
         "file": answer.output,
         "opset": run.opset,
@@ -36,10 +40,12 @@ def export_document(answer: ExportAnswer) -> Json:
             for each in run.differences
         ],
         "random": run.random,
+        "sizes": dict(run.sizes),
         "predicted": answer.predicted,
         "agrees": answer.agrees,
         "blockers": [
             {"op": each.op, "verdict": each.verdict.value, "reason": reason_value(each.reason)}
             for each in answer.blockers
         ],
+        "not_open": [taken_value(each) for each in answer.sizes],
     }

@@ -2,7 +2,8 @@
 
 from opcheck.commands.export.values import ExportAnswer
 from opcheck.lang.sentence import Sentence
-from opcheck.model.exporting import Stage
+from opcheck.model.dynamic import SiteTaken
+from opcheck.model.exporting import Cause, ExportRun, Stage
 from opcheck.model.report import Finding
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal.canvas import Canvas, split
@@ -23,6 +24,18 @@ ENDED = {
     Stage.RUNTIME: "the runtime refuses the file",
     Stage.VALUES: "it runs, and gives other values than PyTorch",
 }
+CAUSES = {
+    Cause.VALUE: "Python decides by a value of a tensor, and the graph is made without values",
+    Cause.NUMBER: (
+        "Python needs a number that a tensor holds, and the graph is made without values"
+    ),
+    Cause.DATA_SIZE: (
+        "code decides by a size that depends on values, as of what a mask or nonzero keeps; a"
+        " fixed number of them, as topk gives, has a graph"
+    ),
+    Cause.SIZE: "the code holds for one size alone of what --dynamic marks",
+}
+"""Why nothing was captured, where torch.export's own words are about its insides."""
 CAME = "it was exported, runs there, and gives what PyTorch gives"
 RANDOM = "it was exported and runs there; PyTorch's own values are other ones each time"
 WRITTEN = "it was exported; --prove would run it"
@@ -54,8 +67,18 @@ def _write_head(canvas: Canvas, answer: ExportAnswer) -> None:
     line = Sentence("{source} on {target}: {said}", source=answer.source, target=answer.target,
                     said=Sentence(_outcome(answer)))  # fmt: skip
     canvas.flow([(mark, style), *split(line)])
-    if answer.run.error:
-        canvas.flow([(word, "") for word in answer.run.error.split()], 2)
+    _write_why(canvas, answer.run)
+
+
+def _write_why(canvas: Canvas, run: ExportRun) -> None:
+    """Why it ended: at which line of the model, why in short, and in the library's own words."""
+    if run.place:
+        canvas.flow([(f"{run.place}:", "bold"), *((word, "") for word in run.code.split())], 2)
+    if run.cause in CAUSES:
+        canvas.flow(split(Sentence(CAUSES[run.cause])), 2)
+    if run.error:
+        style = "dim" if run.cause in CAUSES else ""
+        canvas.flow([(word, style) for word in run.error.split()], 2)
 
 
 def _outcome(answer: ExportAnswer) -> str:
@@ -101,6 +124,12 @@ def _write_values(canvas: Canvas, answer: ExportAnswer) -> None:
             shape=str(list(each.shape)).replace(" ", ""), said=off,
         )  # fmt: skip
         canvas.flow(split(line), 2)
+    if run.sizes:
+        sizes = ", ".join(f"{name} = {size}" for name, size in run.sizes)
+        line = Sentence("the same with {text}", text=sizes)
+        if run.stage is not Stage.PROVED:
+            line = Sentence("it ended with {text}", text=sizes)
+        canvas.flow(split(line), 2)
 
 
 def _most(answer: ExportAnswer) -> list[tuple[str, int]]:
@@ -120,6 +149,8 @@ def _write_scan(canvas: Canvas, answer: ExportAnswer) -> None:
         said=says,
     )  # fmt: skip
     canvas.flow([(mark, style), *split(told)])
+    for site in answer.sizes:
+        _write_site(canvas, site)
     shown = answer.blockers if canvas.page.verbose else answer.blockers[:SHOWN]
     for each in shown:
         _write_blocker(canvas, each)
@@ -131,6 +162,13 @@ def _write_scan(canvas: Canvas, answer: ExportAnswer) -> None:
 
 def _write_blocker(canvas: Canvas, finding: Finding) -> None:
     canvas.flow([(f"{finding.op}:", "bold"), *split(finding.reason.text)], 2)
+
+
+def _write_site(canvas: Canvas, taken: SiteTaken) -> None:
+    site = taken.site
+    place = f"{site.file}:{site.line}" if site.file else site.module or site.op
+    said = Sentence("{text}; {text_b}", text=site.text, text_b=taken.text)
+    canvas.flow([(f"{place}:", "bold"), *split(said)], 2)
 
 
 def _write_footer(canvas: Canvas, answer: ExportAnswer) -> None:

@@ -68,8 +68,29 @@ class Runtime:
         known = self._kernels.get((domain, operator), ())
         if any(_takes(kernel, schema, each) for kernel in known for each in (types, halved)):
             return ""
-        spelled_out = schema.has_function or schema.has_context_dependent_function
-        return "" if spelled_out else f"kernel {operator}"
+        return "" if spelled_out(schema, self._opset) else f"kernel {operator}"
+
+
+def spelled_out(schema: Any, opset: int) -> bool:
+    """Whether ONNX's own definition of an operator stands in for a kernel.
+
+    It does so only where no operator that it is made of has changed since the opset that it was
+    written for: ``OpSchema::ValidateReferencedOpsInFuncton`` of onnx/defs/schema.cc.
+    """
+    from onnx import FunctionProto, defs
+
+    if schema.has_context_dependent_function:
+        return True
+    written = [each for each in schema.function_opset_versions if each <= opset]
+    if not written:
+        return False
+    body = FunctionProto()
+    body.ParseFromString(schema.get_function_with_opset_version(max(written)))
+    return all(
+        defs.get_schema(node.op_type, max(written), node.domain).since_version
+        == defs.get_schema(node.op_type, opset, node.domain).since_version
+        for node in body.node
+    )
 
 
 def _half(name: str) -> bool:
@@ -131,6 +152,7 @@ def _converters() -> Iterator[tuple[str, str]]:
 def facts(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Overload -> what is known of it."""
     runtime, at = Runtime(), dict(_converters())
+    always = _always(_refused_by_opset(data, at))
     found: dict[str, dict[str, Any]] = {name: {"at": place} for name, place in at.items()}
     table = {name for name in data["table"] if not name.startswith(_TESTS)}
     for name, dtype, noted in data["out"]:
@@ -139,7 +161,7 @@ def facts(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         entry = found.setdefault(name, {})
         entry.setdefault("tried", []).append(_named(dtype))
         reasons = [_why(said, runtime, converted=name in at) for said in noted]
-        if all(reasons):
+        if all(reasons) and (name, dtype) in always:
             entry.setdefault("not", {})[_named(dtype)] = reasons[0]
     for name in table:
         found.setdefault(name, {})
@@ -147,25 +169,29 @@ def facts(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def by_opset(data: Mapping[str, Any]) -> dict[str, dict[str, dict[str, str]]]:
-    """Span of opsets -> overload -> dtype -> why not, of what comes through in the usual one.
-
-    Raises:
-        ValueError: an opset takes what the usual one refuses, which the file has no words for.
-    """
-    converted = {name for name, _ in _converters()}
-    of_each = {opset: _refused(data, Runtime(opset), converted) for opset in OPSETS}
-    usual, spans = of_each[OPSET], dict[tuple[str, str, str], list[int]]()
+    """Span of opsets -> overload -> dtype -> why not, of what comes through in another one."""
+    of_each = _refused_by_opset(data, {name for name, _ in _converters()})
+    always, spans = _always(of_each), dict[tuple[str, str, str], list[int]]()
     for opset, refused in of_each.items():
-        if taken := usual.keys() - refused.keys():
-            raise ValueError(f"opset {opset} takes {sorted(taken)}")
         for (name, dtype), why in refused.items():
-            if (name, dtype) not in usual:
+            if (name, dtype) not in always:
                 spans.setdefault((name, dtype, why), []).append(opset)
     found: dict[str, dict[str, dict[str, str]]] = {}
     for (name, dtype, why), opsets in sorted(spans.items()):
         overloads = found.setdefault(f"{opsets[0]}..{opsets[-1]}", {})
         overloads.setdefault(name, {})[_named(dtype)] = why
     return found
+
+
+def _refused_by_opset(
+    data: Mapping[str, Any], converted: Container[str]
+) -> dict[int, dict[tuple[str, str], str]]:
+    return {opset: _refused(data, Runtime(opset), converted) for opset in OPSETS}
+
+
+def _always(of_each: Mapping[int, Mapping[tuple[str, str], str]]) -> set[tuple[str, str]]:
+    """Overload and dtype that no opset takes."""
+    return set.intersection(*map(set, of_each.values()))
 
 
 def _refused(

@@ -1,0 +1,139 @@
+"""Writes the page of exports with an open dimension: ``python -m benchmarks.exports.dynamic_page``.
+
+It takes the folder that ``benchmarks.exports.happened FOLDER dynamic-operator`` wrote, and
+``dynamic-model``. Cases that were compared before, as the folder's ``dynamic-compared.jsonl`` has
+them, are compared again only where ``--again`` is given.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import torch
+
+from benchmarks.exports.__main__ import counts, wrong
+from benchmarks.exports.compared import Compared, known, row_of
+from benchmarks.exports.happened import DYNAMIC_MODEL, DYNAMIC_OPERATOR, EXPORTERS, cases, noted
+from benchmarks.measure import ROOT
+from opcheck.model.exporting import Stage
+
+PATH = ROOT / "docs" / "export-agreement-dynamic.md"
+KINDS = {DYNAMIC_MODEL: "models of the zoo", DYNAMIC_OPERATOR: "operators"}
+_PAGE = """\
+# Exports with an open dimension, and what really happens
+
+Written by `python -m benchmarks.exports.dynamic_page FOLDER`; do not edit. Models of `tests/zoo`
+and operators of PyTorch's own samples, drawn by a hash of their names, were really exported for
+`{target}` with the first dimension of their first tensor left open, and that of other tensors
+of the same length with it (`Dim.DYNAMIC` of `torch.export`); the file was run with the sample's
+size and with one more (`python -m benchmarks.exports.happened FOLDER dynamic-operator`, and
+`dynamic-model`). Taken are samples whose first dimension is two or longer, and that PyTorch itself
+runs with other lengths; of an operator, the first such. Beside that stands what a scan with
+`--dynamic` says of the same call. *Conversion* is whether a file is written that leaves the
+dimension open; *running*, whether ONNX Runtime runs it with both sizes, whatever the values.
+*Unknown* is what opcheck says that nobody has told.
+
+{count} operators and {models} models were exported; {left} more have no sample that takes another
+size.
+
+{table}
+
+## How far they came
+
+{stages}
+
+## Where opcheck is wrong
+
+| case | what happened | what opcheck says |
+| --- | --- | --- |
+{wrong}
+
+## Where it does not say
+
+| case | what happened | why opcheck cannot tell |
+| --- | --- | --- |
+{unknown}
+"""
+
+
+def compared(folder: Path, target: str, *, again: bool = False) -> list[Compared]:
+    """Every case that the folder has the outcome of; kept in a file of it."""
+    path, against, rows = folder / "dynamic-compared.jsonl", known(target), []
+    if again:
+        path.unlink(missing_ok=True)
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    done = {row.case: row for row in (msgspec.json.decode(line, type=Compared) for line in lines)}
+    with path.open("ab") as file:
+        for kind in KINDS:
+            happened = noted(folder / f"{kind}s.jsonl")
+            for case in cases(kind):
+                said = happened.get(case.key)
+                if said is None or said["stage"] == "none":
+                    continue
+                row = done.get(case.key)
+                if row is None:
+                    row = row_of(case, said, against)
+                    file.write(msgspec.json.encode(row) + b"\n")
+                    file.flush()
+                rows.append(row)
+    return rows
+
+
+def page(rows: Sequence[Compared], left: int, target: str) -> str:
+    """The whole page; ``left`` operators and models could not be exported so."""
+    found = Counter(row.kind for row in rows)
+    return _PAGE.format(
+        target=target,
+        count=found[DYNAMIC_OPERATOR],
+        models=found[DYNAMIC_MODEL],
+        left=left,
+        table="\n".join(_table(rows)),
+        stages="\n".join(_stages(rows)),
+        wrong="\n".join(wrong(rows)),
+        unknown="\n".join(_unknown(rows)),
+    )
+
+
+def _table(rows: Sequence[Compared]) -> Iterator[str]:
+    yield "| what | exports | question | right | wrong | unknown | right of what is said |"
+    yield "| --- | ---: | --- | ---: | ---: | ---: | ---: |"
+    for kind, said in KINDS.items():
+        chosen = [row for row in rows if row.kind == kind]
+        for question in ("conversion", "running"):
+            yield f"| {said} | {len(chosen)} | {question} | {counts(chosen, question)} |"
+
+
+def _stages(rows: Sequence[Compared]) -> Iterator[str]:
+    yield "| what | " + " | ".join(stage.value for stage in Stage) + " |"
+    yield "| --- |" + " ---: |" * len(Stage)
+    for kind, said in KINDS.items():
+        found = Counter(row.stage for row in rows if row.kind == kind)
+        yield f"| {said} | " + " | ".join(str(found[stage]) for stage in Stage) + " |"
+
+
+def _unknown(rows: Sequence[Compared]) -> Iterator[str]:
+    for row in rows:
+        if row.conversion is None:
+            why = row.said.why.replace("|", "\\|").replace("\n", " ")
+            yield f"| {row.case} | {row.stage.value} | {why[:160]} |"
+
+
+def main() -> None:
+    """Compare, and write the page."""
+    torch.set_num_threads(1)
+    folder, target = Path(sys.argv[1]), next(iter(EXPORTERS))
+    rows = compared(folder, target, again="--again" in sys.argv)
+    lines = [
+        json.loads(line)
+        for kind in KINDS
+        for line in (folder / f"{kind}s.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    left = sum(line["stage"] == "none" for line in lines)
+    PATH.write_text(page(rows, left, target), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
