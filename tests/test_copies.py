@@ -167,7 +167,7 @@ def test_a_copy_traces_as_a_process_of_its_own_does(net: str) -> None:
 
 
 def test_only_the_first_copy_is_heard(net: str) -> None:
-    for device, heard in (("npu", 2), ("mlu", 0)):
+    for device, heard in (("musa", 2), ("mlu", 0)):
         said: list[str] = []
         run(asked(f"{net}:speaks_on_{device}"), output=said.append)
         assert len(said) == heard
@@ -175,7 +175,7 @@ def test_only_the_first_copy_is_heard(net: str) -> None:
 
 def test_stages_are_told_as_they_come(net: str) -> None:
     told: list[tuple[str, float]] = []
-    run(asked(f"{net}:waits_on_npu"), progress=lambda text: told.append((text, time.monotonic())))
+    run(asked(f"{net}:waits_on_musa"), progress=lambda text: told.append((text, time.monotonic())))
     recording = [when for text, when in told if text == "recording the operators"]
     assert len(recording) == len(DEVICES)
     assert recording[1] - recording[0] > 1

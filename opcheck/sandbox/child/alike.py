@@ -24,7 +24,7 @@ _NAMED_BY_CODE = ("musa", "mlu", "hpu", "xpu", "mps", "npu", "cuda", "xla")
 class Alike:
     """Which works one copy of the process does for several."""
 
-    def __init__(self, request: WorkRequest, works: Sequence[One]) -> None:
+    def __init__(self, request: WorkRequest, works: Sequence[One], at_once: int) -> None:
         from opcheck.trace.running.exported import EXPORTED_TYPES
 
         self._exported = EXPORTED_TYPES
@@ -39,6 +39,8 @@ class Alike:
         rest = [one for one in reversed(first) if one not in self._leaders]
         self.works = (*self._leaders, *rest) if plain else tuple(works)
         """In the order in which they are to be begun."""
+        self._begun = self.works[:at_once]
+        """Those that are at work before a leader can tell anything."""
 
     def _is_exported(self, one: One) -> bool:
         return one[1].device_type in self._exported
@@ -69,7 +71,9 @@ class Alike:
         same = [
             each
             for each in of_kind
-            if each[1].device_type not in apart and each != one and _as(one, each, asked)
+            if each[1].device_type not in apart
+            and each not in self._begun
+            and _as(one, each, asked)
         ]
         for number, _, _ in same:
             self._done[number] = 1
@@ -89,4 +93,5 @@ def _as(one: One, other: One, asked: "DeviceAsked") -> bool:
     (_, work, run), (_, with_work, with_run) = one, other
     lists = work.autocast == with_work.autocast or not asked.casts
     released = run.torch(work) == with_run.torch(with_work) or not asked.by_torch
-    return lists and released and work.casts == with_work.casts
+    plain = not (with_work.plan or with_work.exact)
+    return plain and lists and released and work.casts == with_work.casts

@@ -247,7 +247,7 @@ def _traces(
     copied = len(works) > 1 and can_copy(process)
     works = works if copied else groups[0]
     process.send({"answers": len(works)})
-    alike = Alike(request, works if copied else ())
+    alike = Alike(request, works if copied else (), process.at_once)
     if copied:
         load_for_runs(training=request.model.step is not None)
         own_files()
