@@ -276,7 +276,7 @@ def _vendor() -> VendorFile:
 
 @cache
 def _listed(release: str) -> Mapping[str, Mapping[str, Any]]:
-    """What is known of each overload; of a release that was not asked by calls, its tables alone."""
+    """What is known of each overload; of releases that no calls were tried with, the tables."""
     found: Mapping[str, Mapping[str, Any]] = _lowerings()["overloads"]
     if release not in _earlier():
         return found

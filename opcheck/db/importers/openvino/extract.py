@@ -2,7 +2,7 @@
 
 ``python -m opcheck.db.importers.openvino.extract CALLS.jsonl > openvino_lowerings.yaml`` reads what
 ``lowering`` wrote, and asks the wheel which overloads it has converters for. With ``--earlier`` it
-asks the wheel of an earlier release, and writes what that lacks: a release of ``openvino_earlier.yaml``.
+asks the wheel of an earlier release, and writes what that lacks, for ``openvino_earlier.yaml``.
 """
 
 import sys
@@ -96,7 +96,7 @@ def text(found: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str]) ->
 def earlier(
     listed: Mapping[str, Mapping[str, Any]], converted: Collection[str], table: Collection[str]
 ) -> dict[str, list[str]]:
-    """Converters of a later release that an earlier one has not: by what becomes of the overload."""
+    """Converters that an earlier release has not, by what becomes of the overload there."""
     gone = {name for name, said in listed.items() if "converter" in said}.difference(converted)
     return {
         "lacks": sorted(gone.difference(table)),
