@@ -1,6 +1,6 @@
 """The page of what really happens counts right, wrong and unknown answers apart."""
 
-from benchmarks.exports.__main__ import counts, page, wrong
+from benchmarks.exports.__main__ import OPENVINO, counts, page, unknown, wrong
 from benchmarks.exports.compared import Compared, Said
 from benchmarks.exports.happened import MODEL, OPERATOR
 from opcheck.model.exporting import Stage
@@ -41,3 +41,16 @@ def test_the_page_lists_what_was_wrong_alone() -> None:
     assert "| models of the zoo | 2 | conversion | 1 | 0 | 1 | 100.0% |" in written
     assert "| operators | 0 | 1 | 1 | 1 | 0 |" in written
     assert MODEL in written
+
+
+def test_the_page_of_openvino_counts_what_is_not_said_by_cause() -> None:
+    why = "aten::{op}: not-looked-up: whether it converts was not looked up"
+    rows = (
+        row("operator a float32", Stage.PROVED, Said(None, None, why.format(op="a"))),
+        row("operator b float32", Stage.CONVERSION, Said(None, None, why.format(op="b"))),
+        row("operator c float32", Stage.PROVED, Said(True, True)),
+    )
+    line = "| not-looked-up: whether it converts was not looked up | 2 | 1 | a, b |"
+    assert list(unknown(rows)) == [line]
+    assert line in page(rows, OPENVINO)
+    assert line not in page(rows)

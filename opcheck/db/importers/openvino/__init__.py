@@ -177,7 +177,7 @@ def _decomposed(operators: Mapping[str, Any], release: str) -> tuple[list[str], 
     came = [
         name
         for name, said in _listed(release).items()
-        if name in own and said.get("tried") and "converter" not in said and not _never(said)
+        if name in own and "converter" not in said and _came_through(said)
     ]
     refused = {name for name, said in _listed(release).items() if _never(said)}
     untried = [
@@ -201,8 +201,14 @@ def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _never(said: Mapping[str, Any]) -> bool:
-    """Whether no call of any dtype came through."""
-    return set(said.get("tried", ())) == set(said.get("not", ())) and bool(said.get("not"))
+    """Whether no call of any dtype came through, where one in real numbers was tried."""
+    tried = set(said.get("tried", ()))
+    return tried == set(said.get("not", ())) and tried > {_COMPLEX} & tried
+
+
+def _came_through(said: Mapping[str, Any]) -> bool:
+    """Whether a call of any dtype did."""
+    return not set(said.get("tried", ())) <= set(said.get("not", ()))
 
 
 def _argument(name: str, known: Functions) -> str:
