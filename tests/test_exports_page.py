@@ -3,7 +3,7 @@
 import torch
 
 from benchmarks.exports import dynamic_page
-from benchmarks.exports.__main__ import counts, page, wrong
+from benchmarks.exports.__main__ import OPENVINO, counts, page, unknown, wrong
 from benchmarks.exports.compared import Compared, Said
 from benchmarks.exports.happened import MODEL, OPERATOR, Call, opened
 from opcheck.model.dynamic import DynamicInput
@@ -75,3 +75,16 @@ def test_what_is_left_open_is_what_the_model_takes_longer() -> None:
     fixed = Call(lambda t: t.reshape(3, 2), (x,), {})
     assert opened(fixed, fixed.inputs, {}) == ()
     assert opened(both, (torch.ones(1, 2), torch.ones(1, 2)), {}) == ()
+
+
+def test_the_page_of_openvino_counts_what_is_not_said_by_cause() -> None:
+    why = "aten::{op}: not-looked-up: whether it converts was not looked up"
+    rows = (
+        row("operator a float32", Stage.PROVED, Said(None, None, why.format(op="a"))),
+        row("operator b float32", Stage.CONVERSION, Said(None, None, why.format(op="b"))),
+        row("operator c float32", Stage.PROVED, Said(True, True)),
+    )
+    line = "| not-looked-up: whether it converts was not looked up | 2 | 1 | a, b |"
+    assert list(unknown(rows)) == [line]
+    assert line in page(rows, OPENVINO)
+    assert line not in page(rows)

@@ -38,7 +38,7 @@ operators of PyTorch's own samples, drawn by a hash of their names, were really 
 `model`), without asking opcheck. Beside that stands what a scan says of the same call. *Conversion*
 is whether a file is written; *running*, whether the CPU plugin runs it too, whatever the values.
 *Unknown* is what opcheck says that nobody has told. What opcheck knows of dtypes comes from other
-samples of these operators, where they have more than one.
+samples of these operators; an operator that has but one sample was not asked about.
 """,
 }
 _VALUES = {
@@ -56,6 +56,14 @@ _WRONG = """
 | case | what happened | what opcheck says |
 | --- | --- | --- |
 """
+_UNKNOWN = """
+## What opcheck does not say, by cause
+
+| cause | exports | converted | such as |
+| --- | ---: | ---: | --- |
+"""
+_FEW = 3
+"""Cases of a cause that are named."""
 _LONGEST = 110
 _FILE = re.compile(r"\S*/(?=model\.(?:onnx|xml))")
 """A file in a folder that no other run has."""
@@ -99,6 +107,25 @@ def wrong(rows: Iterable[Compared]) -> Iterator[str]:
             yield f"| {row.case} | {_cell(happened)} | {_cell(said)} |"
 
 
+def unknown(rows: Iterable[Compared]) -> Iterator[str]:
+    """A line for each cause of an answer that says nothing of the run."""
+    causes: dict[str, list[Compared]] = {}
+    for row in rows:
+        if row.running is None:
+            causes.setdefault(_cause(row.said.why), []).append(row)
+    for cause, found in sorted(causes.items(), key=lambda each: (-len(each[1]), each[0])):
+        names = dict.fromkeys(row.case.split()[1] for row in found)
+        converted = sum(row.stage.converted for row in found)
+        some = ", ".join(list(names)[:_FEW])
+        yield f"| {cause} | {len(found)} | {converted} | {some} |"
+
+
+def _cause(why: str) -> str:
+    """The code of the finding, and its text without what is of one operator alone."""
+    parts = why.split(": ", 2)
+    return _cell(": ".join(parts[1:])) if len(parts) > 2 else _cell(why or "it could not be traced")
+
+
 def _cell(text: str) -> str:
     short = _FILE.sub("", " ".join(text.split())).replace("|", "\\|").replace("<", "")
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST]}…"
@@ -119,6 +146,8 @@ def page(rows: Sequence[Compared], target: str = ONNX) -> str:
         f"\n\n{_VALUES[target]}",
         _WRONG, "\n".join(wrong(rows)), "\n",
     ]  # fmt: skip
+    if target == OPENVINO:
+        parts += [_UNKNOWN, "\n".join(unknown(rows)), "\n"]
     return "".join(parts)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from opcheck.db.importers.openvino import OpenVinoImporter
-from opcheck.db.importers.openvino.extract import facts, text, why
+from opcheck.db.importers.openvino.extract import earlier, facts, text, why
+from opcheck.db.importers.openvino.lowering import _others
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
@@ -32,10 +33,28 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::_adaptive_avg_pool2d", dense(1, 2, 3, dtype="complex64"), Verdict.UNKNOWN,
      "numbers-not-looked-up"),
     ("aten::index_add", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
-    ("aten::index_fill.int_Scalar", dense(2, 3, dtype="float16"), Verdict.UNSUPPORTED,
-     "converter-raises"),
+    ("aten::isnan", WHOLE, Verdict.UNSUPPORTED, "converter-raises"),
     ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
     ("aten::addcmul", FLOAT, Verdict.DECOMPOSED, "decomposed-before-conversion"),
+)  # fmt: skip
+RAISES_FOR: tuple[tuple[str, tuple[tuple[str, Value], ...], str], ...] = (
+    ("aten::avg_pool2d", (("self", FLOAT), ("divisor_override", 3)), "op/avg_poolnd.cpp"),
+    ("aten::avg_pool2d", (("self", FLOAT), ("divisor_override", None)), ""),
+    ("aten::_embedding_bag_forward_only", (("weight", FLOAT), ("mode", 2)), "op/embedding_bag.cpp"),
+    ("aten::_embedding_bag_forward_only", (("weight", FLOAT), ("mode", 1)), ""),
+    ("aten::var.correction", (("self", FLOAT), ("correction", 2)), "op/var_mean.cpp"),
+    ("aten::var.correction", (("self", FLOAT), ("correction", 0)), ""),
+    ("aten::linalg_vector_norm", (("self", FLOAT), ("ord", 2)), "src/utils.cpp"),
+    ("aten::linalg_vector_norm", (("self", FLOAT), ("ord", 2), ("dim", (0,))), ""),
+    ("aten::linalg_vector_norm", (("self", FLOAT), ("ord", 0), ("dim", (0,))), "op/norm.cpp"),
+    ("aten::index_fill.int_Scalar", (("self", FLOAT), ("value", 1)),
+     "util/scatter_elements_update_base.cpp"),
+    ("aten::index_fill.int_Scalar", (("self", FLOAT), ("value", 1.0)), ""),
+    ("aten::index_fill.int_Scalar", (("self", WHOLE), ("value", 1)), ""),
+    ("aten::linalg_cross", (("self", FLOAT), ("other", FLOAT), ("dim", 1)), "src/utils.cpp"),
+    ("aten::repeat_interleave.self_Tensor",
+     (("self", FLOAT), ("repeats", dense(2, dtype="int64")), ("dim", 0)),
+     "op/repeat_interleave.cpp"),
 )  # fmt: skip
 MISSING: dict[str, object] = {"stage": "conversion", "missing": ["aten.prod.dim_int"], "error": ""}
 RAISES: dict[str, object] = {
@@ -75,6 +94,42 @@ def test_sums_of_no_dimensions_are_refused_where_they_keep_them(
     given = (("self", dense(*shape, dtype="float32")), ("dim", (0,)), ("keepdim", keepdim))
     node = Node(OpName.parse("aten::sum.dim_IntList"), given)
     assert Walk([node], matrix, "2.13.0").resolution(0).code == code
+
+
+@pytest.mark.parametrize(("op", "given", "path"), RAISES_FOR)
+def test_a_converter_raises_where_its_code_does(
+    op: str, given: tuple[tuple[str, Value], ...], path: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    found = Walk([Node(OpName.parse(op), given)], matrix, "2.13.0").resolution(0)
+    if not path:
+        assert found.code == "registered"
+        return
+    assert found.code == "converter-raises"
+    (evidence,) = found.evidence
+    assert evidence.path.endswith(path)
+    assert evidence.line
+
+
+def test_an_earlier_release_converts_less(database: Database) -> None:
+    spec = TargetSpec.parse("openvino-cpu@2025.4.1")
+    matrix = database.matrix(database.resolve(spec))
+    codes = [
+        Walk([Node(OpName.parse(op), (("self", FLOAT),))], matrix, "2.13.0").resolution(0).code
+        for op in ("aten::relu", "aten::remainder.Tensor", "aten::silu", "aten::amax")
+    ]
+    assert codes == [
+        "registered", "no-converter", "decomposed-before-conversion", "converter-raises",
+    ]  # fmt: skip
+
+
+def test_what_a_release_lacks_is_told_by_what_becomes_of_it() -> None:
+    listed = {"aten::a": {"converter": True}, "aten::b": {"converter": True}, "aten::c": {}}
+    assert earlier(listed, set(), {"aten::b"}) == {"lacks": ["aten::a"], "decomposed": ["aten::b"]}
+
+
+def test_the_sample_that_the_benchmark_exports_is_not_asked() -> None:
+    assert [_others(list("abcde"[:n])) for n in (0, 1, 2, 5)] == [[], [], ["a"], list("abce")]
 
 
 def test_an_unknown_release_is_told(sources: Path) -> None:

@@ -1,7 +1,7 @@
 """OpenVINO on the CPU: what its PyTorch frontend converts of an exported program."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ _KEY = "CPU"
 """What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("openvino_code.yaml")
 _LOWERINGS = Path(__file__).with_name("openvino_lowerings.yaml")
+_EARLIER = Path(__file__).with_name("openvino_earlier.yaml")
+_CHECKED = "code"
+"""The source whose lines raise, as the wheel of a release names them."""
 _COMPLEX = "complex64"
 _NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
 """Of the overloads that models call; others are met inside of decompositions alone."""
@@ -54,12 +57,12 @@ class OpenVinoImporter(Importer):
         return {"vendor.yaml": _vendor().text()}
 
 
-def registered(known: Functions) -> dict[str, dict[str, Any]]:
+def registered(known: Functions, release: str) -> dict[str, dict[str, Any]]:
     """Overload -> entry: converted, decomposed by the table, and served by another form."""
     untried = _lowerings()["decomposed"]
     found = {
         name: _entry(said)
-        for name, said in _listed().items()
+        for name, said in _listed(release).items()
         if _models_call(name, known) and ("converter" in said or not _implicit(name, known))
     }
     found |= {
@@ -109,11 +112,11 @@ def _writes(name: str, known: Functions) -> bool:
 def _release(sources: Path, release: str) -> ReleaseFile:
     said = _code()["releases"][release]
     known = operator_list.functions(sources / "pytorch", said["torch"])
-    operators = registered(known)
+    operators = registered(known, release)
     served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
     found = tuple(
         {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(operators, known), served)
+        for one in facts.for_every_form(_conditions(operators, known, release), served)
     )
     return ReleaseFile(
         vendor=OpenVinoImporter.name,
@@ -134,30 +137,55 @@ def _advisories() -> list[dict[str, Any]]:
 
 
 def _conditions(
-    operators: Mapping[str, Mapping[str, Any]], known: Functions
+    operators: Mapping[str, Mapping[str, Any]], known: Functions, release: str
 ) -> Iterator[dict[str, Any]]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
+    texts, asked = _code()["texts"], release not in _earlier()
+    checked = [each for each in _code()["checks"] if facts.citation(each["seen"], release, "")]
+    stated = [each for each in _code()["facts"] if asked or each["at"] != ["frontend"]]
+    read = {op for fact in (*stated, *checked) for op in fact["ops"]}
+    yield from _refusals(operators, known, read, release)
+    for fact in stated:
+        yield from facts.cases(fact, operators, fact["at"])
+    yield from facts.conditions(checked, release, _CHECKED, operators)
+    yield _in_complex(operators, release)
+    came, untried = _decomposed(operators, release)
+    if came:
+        yield _apart(came, texts["decomposed"], "decomposed", "high")
+    yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+
+
+def _refusals(
+    operators: Mapping[str, Any], known: Functions, read: Collection[str], release: str
+) -> Iterator[dict[str, Any]]:
+    """What the wheel refused of the calls that it was asked, but for what ``read`` says of it."""
     refused: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
-    apart, read = [], {op for fact in _code()["facts"] for op in fact["ops"]}
-    for name, said in _listed().items():
+    for name, said in _listed(release).items():
         if name not in operators or "method" in operators[name]:
             continue
         for why, dtypes in _reasons(said):
             if why in ("other", "capture") and name in read:
                 continue  # the code says when
             refused[why, _argument(name, known) if dtypes else "", dtypes].append(name)
-        if "converter" not in said and not _never(said):
-            apart.append(name)
     for (why, argument, dtypes), names in refused.items():
         yield _refusal(why, argument, dtypes, names)
-    for fact in _code()["facts"]:
-        yield from facts.cases(fact, operators, fact["at"])
-    texts = _code()["texts"]
-    yield _in_complex(operators)
-    yield _apart(sorted(apart), texts["decomposed"], "decomposed", "high")
-    untried = (name for name in _lowerings()["decomposed"] if name in operators)
-    left = [name for name in untried if "method" not in operators[name]]
-    yield {**_apart(left, texts["untried"], "unknown", "low"), "method": "inferred"}
+
+
+def _decomposed(operators: Mapping[str, Any], release: str) -> tuple[list[str], list[str]]:
+    """What the table takes apart: that which was seen to come through, and that which was not."""
+    own = {name for name, entry in operators.items() if "method" not in entry}
+    came = [
+        name
+        for name, said in _listed(release).items()
+        if name in own and "converter" not in said and _came_through(said)
+    ]
+    refused = {name for name, said in _listed(release).items() if _never(said)}
+    untried = [
+        name
+        for name in sorted(own)
+        if operators[name]["impl"] == ["decomposition"] and name not in refused.union(came)
+    ]
+    return sorted(came), untried
 
 
 def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -173,8 +201,14 @@ def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _never(said: Mapping[str, Any]) -> bool:
-    """Whether no call of any dtype came through."""
-    return set(said.get("tried", ())) == set(said.get("not", ())) and bool(said.get("not"))
+    """Whether no call of any dtype came through, where one in real numbers was tried."""
+    tried = set(said.get("tried", ()))
+    return tried == set(said.get("not", ())) and tried > {_COMPLEX} & tried
+
+
+def _came_through(said: Mapping[str, Any]) -> bool:
+    """Whether a call of any dtype did."""
+    return not set(said.get("tried", ())) <= set(said.get("not", ()))
 
 
 def _argument(name: str, known: Functions) -> str:
@@ -198,11 +232,11 @@ def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str])
     }
 
 
-def _in_complex(operators: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _in_complex(operators: Mapping[str, Mapping[str, Any]], release: str) -> dict[str, Any]:
     """Converters that no call in complex numbers was tried of: most take none, and no list says."""
     names = [
         name
-        for name, said in _listed().items()
+        for name, said in _listed(release).items()
         if "converter" in said and name in operators and _COMPLEX not in said.get("tried", ())
     ]
     return {
@@ -246,9 +280,20 @@ def _vendor() -> VendorFile:
     )
 
 
-def _listed() -> Mapping[str, Mapping[str, Any]]:
+@cache
+def _listed(release: str) -> Mapping[str, Mapping[str, Any]]:
+    """What is known of each overload; of releases that no calls were tried with, the tables."""
     found: Mapping[str, Mapping[str, Any]] = _lowerings()["overloads"]
-    return found
+    if release not in _earlier():
+        return found
+    lacks, decomposed = map(
+        frozenset, (_earlier()[release][key] for key in ("lacks", "decomposed"))
+    )
+    return {
+        name: {"converter": True} if "converter" in said and name not in decomposed else {}
+        for name, said in found.items()
+        if name not in lacks
+    }
 
 
 @cache
@@ -260,4 +305,10 @@ def _code() -> Mapping[str, Any]:
 @cache
 def _lowerings() -> Mapping[str, Any]:
     data: Mapping[str, Any] = load_yaml(_LOWERINGS)
+    return data
+
+
+@cache
+def _earlier() -> Mapping[str, Mapping[str, list[str]]]:
+    data: Mapping[str, Mapping[str, list[str]]] = load_yaml(_EARLIER)
     return data

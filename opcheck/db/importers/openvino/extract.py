@@ -1,16 +1,18 @@
 """What OpenVINO's PyTorch frontend and CPU plugin take, of the installed wheel: a file of facts.
 
 ``python -m opcheck.db.importers.openvino.extract CALLS.jsonl > openvino_lowerings.yaml`` reads what
-``lowering`` wrote, and asks the wheel which overloads it has converters for.
+``lowering`` wrote, and asks the wheel which overloads it has converters for. With ``--earlier`` it
+asks the wheel of an earlier release, and writes what that lacks, for ``openvino_earlier.yaml``.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from opcheck.db.files import yaml_writer
+from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.openvino.lowering import noted
 
 _LIBRARIES = ("torch", "openvino")
@@ -91,18 +93,35 @@ def text(found: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str]) ->
     return "\n".join(lines) + "\n"
 
 
+def earlier(
+    listed: Mapping[str, Mapping[str, Any]], converted: Collection[str], table: Collection[str]
+) -> dict[str, list[str]]:
+    """Converters that an earlier release has not, by what becomes of the overload there."""
+    gone = {name for name, said in listed.items() if "converter" in said}.difference(converted)
+    return {
+        "lacks": sorted(gone.difference(table)),
+        "decomposed": sorted(gone.intersection(table)),
+    }
+
+
 def main() -> None:
-    """Write the file of what was converted."""
+    """Write the file of what was converted, or a release of that of earlier ones."""
     from opcheck.db.importers.openvino.wheel import Wheel
 
     wheel = Wheel()
-    found = facts(
+    if sys.argv[1] == "--earlier":
+        listed = load_yaml(Path(__file__).with_name("openvino_lowerings.yaml"))["overloads"]
+        found = earlier(listed, wheel.converted, {call.name() for call in wheel.table})
+        lines = [f"  {key}: {yaml_writer.flow(names)}\n" for key, names in found.items()]
+        sys.stdout.write("".join([f'"{version("openvino")}":\n', *lines]))
+        return
+    known = facts(
         noted(Path(sys.argv[1])),
         frozenset(wheel.converted),
         frozenset(call.name() for call in wheel.table),
     )
     versions = {name: version(name).partition("+")[0] for name in _LIBRARIES}
-    sys.stdout.write(text(found, versions))
+    sys.stdout.write(text(known, versions))
 
 
 if __name__ == "__main__":

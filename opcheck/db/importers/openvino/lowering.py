@@ -2,8 +2,7 @@
 
 ``python -m opcheck.db.importers.openvino.lowering FILE.jsonl`` takes the calls that PyTorch's own
 samples make, converts and compiles each by the installed wheel, and notes how far it came. Samples
-that ``benchmarks.exports`` exports are left to it, where an operator has others. What stands in the
-file is not done again.
+that ``benchmarks.exports`` exports are left to it. What stands in the file is not done again.
 Private torch API used here, checked on 2.13.0: ``torch.testing._internal``, ``CustomDecompTable``.
 """
 
@@ -49,9 +48,9 @@ def samples(name: str) -> Iterator[tuple[Any, list[Any]]]:
 
 
 def _others(samples: Sequence[Any]) -> list[Any]:
-    """The samples but the one that is exported to compare; that one where there is no other."""
+    """The samples but the one that is exported to compare, so that no call is on both sides."""
     out = min(_HELD_OUT, len(samples) - 1)
-    return [each for place, each in enumerate(samples) if place != out] or list(samples)
+    return [each for place, each in enumerate(samples) if place != out]
 
 
 def _seen(wheel: Wheel, function: Any, sample: Any) -> list[tuple[Any, Any, Any]]:

@@ -139,11 +139,14 @@ def overloads() -> Iterator[Any]:
 
 def _table() -> tuple[Mapping[Any, Any], tuple[Any, ...]]:
     """What ``convert_model`` decomposes an exported program by, and what that leaves out."""
-    from openvino.frontend.pytorch.torchdynamo import export_decompositions
     from torch.export import default_decompositions
 
+    try:
+        kept = import_module("openvino.frontend.pytorch.torchdynamo.export_decompositions")
+    except ImportError:  # before 2026.2
+        kept = import_module("openvino.frontend.pytorch.torchdynamo.decompositions")
     found = dict(default_decompositions().items())
-    left = tuple(export_decompositions.ops_to_not_decompose())
+    left = tuple(kept.ops_to_not_decompose())
     for call in left:
         found.pop(call, None)
     return found, tuple(call for call in left if call._can_decompose())
