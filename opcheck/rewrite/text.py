@@ -83,12 +83,16 @@ def _reached(name: str, statements: dict[str, ast.stmt]) -> set[str]:
     return found
 
 
-def _names_used(statement: ast.stmt) -> set[str]:
+@cache
+def _names_used(statement: ast.stmt) -> frozenset[str]:
     """Names that a statement takes from the module: not those that it binds for itself."""
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    own |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
-    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - own
+    read, own = set[str](), set[str]()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else own).add(node.id)
+    return frozenset(read - own)
 
 
 def statement_text(statement: ast.stmt, lines: Sequence[str]) -> str:
