@@ -24,6 +24,7 @@ from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.rewrite.remedies import needed
 from opcheck.trace import trace_model
 from opcheck.trace.calls.signature import meta_of, named_arguments, to_value
+from opcheck.trace.run import dtypes
 from opcheck.trace.running.training import Differentiated, Registrations
 from opcheck.trace.torch_internals.dispatcher import facts, overload_named
 from opcheck.trace.torch_internals.kernels import Kernels
@@ -110,12 +111,12 @@ class Recorder:
         """The first call of a stand-in that is of the overload of ``like``, found in milliseconds.
 
         None tells nothing: a stand-in need not get along with tensors that have no values, and
-        under gradients, or where casts give other dtypes, what it calls is not seen here as a
-        device sees it. What it is made of is left out, but for its own ``out=`` form.
+        under gradients, or after casts that give other dtypes, what it calls is not seen here as
+        a device sees it. What it is made of is left out, but for its own ``out=`` form.
         """
-        if self._training is not None or self._casts or like.modes:
+        if self._training is not None or like.modes:
             return None
-        watching = _Watching(str(like.op))
+        watching = _Watching(str(like.op), dtypes(self._casts))
         try:
             with torch._C._AutoDispatchBelowAutograd(), watching:
                 function(*call.args, **call.kwargs)
@@ -174,9 +175,11 @@ class _MetError(Exception):
 class _Watching(TorchDispatchMode):
     """Ends what runs inside of it with the first call of one overload."""
 
-    def __init__(self, op: str) -> None:
+    def __init__(self, op: str, casts: Collection[torch.dtype]) -> None:
+        """``casts``: dtypes that a device gives others for, where nothing is found any more."""
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self._op = op
+        self._casts = casts
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -191,6 +194,8 @@ class _Watching(TorchDispatchMode):
     ) -> Any:
         """Run the call on meta; raise it where it is the one."""
         result = func(*args, **(kwargs or {}))
+        if any(isinstance(t, Tensor) and t.dtype in self._casts for t in tree_leaves(result)):
+            raise TypeError("the device gives another dtype")
         if not isinstance(func, OpOverload) or func.name() != self._op:
             return result
         names = facts(func).argument_names
@@ -286,14 +291,16 @@ def lacks(
 
     ``like``: why it does not run one of other shapes, whose parts ``node`` has.
     """
-    nodes, index = (*like.nodes, node), len(like.nodes)
+    nodes = (*like.nodes, replace(node, children=()), node)
     walk = Walk(nodes, matrix, torch_version)
-    resolution = walk.resolution(index)
-    if node.children and resolution.code != NO_KERNEL:
-        return None
-    if _fits(resolution, spotless) or (not spotless and needed(nodes, index, walk, remedies)):
-        return None
-    return _lacking(nodes, index, resolution, forward=True)
+    for index in range(len(like.nodes), len(nodes)):
+        resolution = walk.resolution(index)
+        if nodes[index].children and resolution.code != NO_KERNEL:
+            continue
+        kept = not spotless and needed(nodes, index, walk, remedies)
+        if not _fits(resolution, spotless) and not kept:
+            return _lacking(nodes, index, resolution, forward=True)
+    return None
 
 
 def _fits(resolution: Resolution, spotless: bool) -> bool:

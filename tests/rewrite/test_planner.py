@@ -1,6 +1,6 @@
 """Plans for small programs on made-up targets: what is chosen, declined, recorded and measured."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Remedy, Suggestion, Tier
 from opcheck.model.predicates import OneOf, Rank
 from opcheck.model.trace import Composite, Trace
@@ -23,7 +23,7 @@ from opcheck.rewrite.record import Recorder
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
-from tests.resolve.made import LISTED, NONE, condition, matrix
+from tests.resolve.made import LISTED, NONE, condition, dtype, matrix
 from tests.rewrite.reasons import reads
 
 VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")
@@ -485,6 +485,7 @@ class Squashes(torch.nn.Module):
         return tuple(torch.tanh(x) for x in given)
 
 
+NO_SIGMOID = condition(Verdict.UNSUPPORTED, dtype("float32"))
 SMALL, LARGE = torch.rand(2, 4), torch.rand(3, 8)
 MATRIX = torch.rand(2, 2, 2)
 
@@ -503,8 +504,15 @@ class Noting(Recorder):
         return found
 
 
-def test_what_kept_a_way_from_one_call_is_looked_for_first_in_the_next_of_another_shape() -> None:
-    on = matrix(*VIEWS, "aten::mul.Tensor", fallback=NONE)  # neither sub nor sigmoid
+@pytest.mark.parametrize(
+    ("registered", "refused"),
+    [(("aten::mul.Tensor",), {}), (FORWARD, {"aten::sigmoid": [NO_SIGMOID]})],
+    ids=["no-kernel", "a-condition"],
+)
+def test_what_kept_a_way_from_one_call_is_looked_for_first_in_the_next_of_another_shape(
+    registered: tuple[str, ...], refused: Mapping[str, Sequence[Condition]]
+) -> None:
+    on = matrix(*VIEWS, *registered, conditions=refused, fallback=NONE)
     recorder = Noting()
     plans = Planner(traced(Squashes(), SMALL, LARGE), recorder, (BySigmoid(),)).plan(on)
     alone = [plan(traced(Squashes(), x), on, BySigmoid())[0] for x in (SMALL, LARGE)]
