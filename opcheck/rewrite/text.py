@@ -13,17 +13,18 @@ from typing import Any
 from msgspec import Struct
 
 
-def standalone(function: Callable[..., Any], name: str = "") -> str:
+def standalone(function: Callable[..., Any], *others: Callable[..., Any], name: str = "") -> str:
     """Give Python that defines ``function`` and runs wherever torch does.
 
     Args:
         function: of a module that needs nothing but its imports and its own functions.
+        others: of the same module, to be defined as well.
         name: what to call it there; its own name if empty.
     """
     module = inspect.getmodule(function)
     assert module is not None, "a function of a module"
     statements = _statements(module)
-    wanted = _reached(function.__name__, statements)
+    wanted = set[str]().union(*(_reached(f.__name__, statements) for f in (function, *others)))
     chosen = sorted((statements[n] for n in wanted), key=lambda statement: statement.lineno)
     imports = [s for s in dict.fromkeys(chosen) if isinstance(s, ast.Import | ast.ImportFrom)]
     others = [s for s in dict.fromkeys(chosen) if s not in imports]
