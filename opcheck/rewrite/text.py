@@ -27,10 +27,10 @@ def standalone(function: Callable[..., Any], *others: Callable[..., Any], name: 
     wanted = set[str]().union(*(_reached(f.__name__, statements) for f in (function, *others)))
     chosen = sorted((statements[n] for n in wanted), key=lambda statement: statement.lineno)
     imports = [s for s in dict.fromkeys(chosen) if isinstance(s, ast.Import | ast.ImportFrom)]
-    others = [s for s in dict.fromkeys(chosen) if s not in imports]
+    rest = [s for s in dict.fromkeys(chosen) if s not in imports]
     lines = inspect.getsource(module).splitlines()
     parts = ["\n".join(ast.unparse(_only(s, wanted)) for s in imports)] if imports else []
-    parts += [statement_text(statement, lines) for statement in others]
+    parts += [statement_text(statement, lines) for statement in rest]
     text = "\n\n\n".join(parts) + "\n"
     return text if not name else f"{text}\n\n{name} = {function.__name__}\n"
 

@@ -108,6 +108,8 @@ def test_a_rule_says_what_users_need(rule: Rule) -> None:
     assert (rule.label is Label.TOLERANCE) is (rule.tolerance > 0)
     if rule.label is Label.APPROXIMATE:
         assert rule.gives_up
+    assert {*rule.functions} in (set(), {*rule.replaces})
+    assert not (rule.functions and rule.spellings)  # of which there is no one function
 
 
 @each_rule

@@ -142,6 +142,7 @@ class ArcsByAtan(TanBySinCos):
         "aten::acos": acos,
     }
     replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.asin": asin,
         "Tensor.asin": asin,

@@ -267,6 +267,7 @@ class HyperbolicByExp(Log1pByLog):
         "aten::cosh": cosh,
     }
     replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.sinh": sinh,
         "Tensor.sinh": sinh,
@@ -294,6 +295,7 @@ class InverseHyperbolicByLog(Log1pByLog):
         "aten::atanh": atanh,
     }
     replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.asinh": asinh,
         "Tensor.asinh": asinh,
@@ -326,6 +328,7 @@ class LogaddexpByLog(Log1pByLog):
         "aten::logaddexp2": logaddexp2,
     }
     replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.logaddexp": logaddexp,
         "Tensor.logaddexp": logaddexp,

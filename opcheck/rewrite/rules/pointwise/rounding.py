@@ -233,6 +233,7 @@ class FmaxByWhere(TruncByWhere):
         "aten::fmin": fmin,
     }
     replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.fmax": fmax,
         "Tensor.fmax": fmax,
