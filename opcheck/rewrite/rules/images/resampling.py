@@ -100,8 +100,8 @@ def upsample_nearest_exact3d(
 
 def _weighed(x: Tensor, dim: int, place: Tensor, weight: Tensor) -> Tensor:
     """Add up elements of one dimension at [out, taps] places with weights; 0 takes none."""
-    size = x.size(dim)
-    picked = x.index_select(dim, place.clamp(0, size - 1).reshape(-1)).unflatten(dim, place.shape)
+    row = place.clamp(0, x.size(dim) - 1).reshape(-1)
+    picked: Tensor = x.index_select(dim, row).unflatten(dim, place.shape)
     shape = [1] * picked.dim()
     shape[dim], shape[dim + 1] = place.shape
     return (picked * weight.to(x.dtype).reshape(shape)).sum(dim + 1)
