@@ -72,7 +72,7 @@ def _as_in_float64(rule: Rule, op: str, seed: int) -> bool:
         return False
     try:
         wanted = rule.canonical(call, _outcome(call, _widened(call.func)))
-        found = rule.canonical(call, _outcome(call, serving(op, type(rule).replace)))
+        found = rule.canonical(call, _outcome(call, serving(op, rule.function(op))))
     except (RuntimeError, NotImplementedError):  # none of this dtype on the host
         return False
     units = rule.tolerance * max(torch.finfo(dtype).eps for dtype in narrow)

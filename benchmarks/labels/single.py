@@ -67,7 +67,7 @@ def breaks(rule: Rule, op: str, count: int, seed: int) -> Iterator[Break]:
         for order, drawn, named in _settings(rule, op, dtype):
             given = _given(op, drawn, dtype, count, seed)
             original = partial(called, overload_named(op), drawn, named)
-            replaced = partial(called, serving(op, type(rule).replace), drawn, named)
+            replaced = partial(called, serving(op, rule.function(op)), drawn, named)
             try:
                 wanted = original(*given)
             except (RuntimeError, NotImplementedError):  # no kernel of this dtype on the host

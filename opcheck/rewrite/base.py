@@ -60,6 +60,14 @@ class Rule(ABC):
     """Where the rewrite is known from: threads, PyTorch's sources."""
     replace: ClassVar[Callable[..., Any]]
     """Computes the same; its arguments are named as in the schema of ``replaces``."""
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+    """In the place of ``replace``: overload -> its own function of the same module, where one idea
+    serves overloads that take other arguments."""
+
+    @classmethod
+    def function(cls, op: str) -> Callable[..., Any]:
+        """What stands for one of ``replaces``."""
+        return cls.functions.get(op) or cls.replace
 
     def refuses(self, call: Call) -> str:
         """Say in one sentence why this call cannot be replaced; "" where it can.
@@ -94,6 +102,17 @@ class Rule(ABC):
     @abstractmethod
     def example(self, op: str, draw: Draw) -> Arguments:
         """Draw arguments for one of ``replaces``, from all that it takes: the edges as well."""
+
+
+def dims_of(op: str) -> int:
+    """How many dimensions an overload is named for: 2 of ``aten::avg_pool2d.out``."""
+    return next(int(letter) for letter in op if letter.isdigit())
+
+
+def special_names(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """How users write functions of ``torch.special``, by the names of their overloads."""
+    begins = "aten::special_"
+    return {f"torch.special.{op.removeprefix(begins)}": f for op, f in functions.items()}
 
 
 @cache

@@ -208,7 +208,7 @@ def _in_another(
 
 
 def _of_rule(rule: Rule, op: str) -> Candidate:
-    function = type(rule).replace
+    function = rule.function(functional(op))
     return Candidate(
         rule=rule.name,
         tier=rule.tier,

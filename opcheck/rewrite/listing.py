@@ -205,6 +205,6 @@ def _described(rule: Rule) -> RuleInfo:
         gives_up=rule.gives_up,
         page=inspect.getdoc(type(rule)) or "",
         spellings=(*rule.spellings, *rule.spelled),
-        code=standalone(type(rule).replace),
+        code=standalone(*dict.fromkeys(map(rule.function, rule.replaces))),
         references=rule.references,
     )

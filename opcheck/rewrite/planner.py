@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.matrix import NO_DTYPE, SupportMatrix
 from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion
-from opcheck.model.trace import Node, Trace
+from opcheck.model.trace import Node, OpName, Trace
 from opcheck.resolve.findings import Walks
 from opcheck.resolve.resolution import HOST_TENSOR, Resolution
 from opcheck.resolve.walk import Walk
@@ -28,7 +28,7 @@ from opcheck.rewrite.measure import (
 )
 from opcheck.rewrite.optimizers import unfused
 from opcheck.rewrite.parts.calls import Region
-from opcheck.rewrite.record import Recorder, held
+from opcheck.rewrite.record import Lacking, Recorder, held, lacks
 from opcheck.rewrite.remedies import along_with, culprits, remedied
 from opcheck.rewrite.same_overload import from_the_start, laid_out, on_the_device
 from opcheck.trace.torch_internals.dispatcher import overload_named
@@ -56,6 +56,9 @@ class Planner:
         self._extra = tuple(extra)
         self._tried = {} if tried is None else tried
         self._remedies: tuple[Remedy, ...] = ()
+        self._lacking: dict[tuple[str, OpName, bool], Lacking] = {}
+        """What kept a candidate from standing for another call of the overload on this target."""
+        self._found: dict[tuple[str, frozenset[str]], tuple[Candidate, ...]] = {}
         self._files: dict[int, list[str]] = defaultdict(list)
         for use in trace.uses:
             self._files[use.node].append(use.file)
@@ -72,6 +75,7 @@ class Planner:
             remedies: what its vendor ships against what it does not.
         """
         self._remedies = tuple(remedies)
+        self._lacking = {}
         walk = self._walks.over(self._trace, matrix)
         used = dict.fromkeys(use.node for use in self._trace.uses)
         bad = [index for index in used if walk.resolution(index).wants_change]
@@ -168,13 +172,19 @@ class Planner:
             and any(tensor.layout != "contiguous" for tensor in taken)
         ):
             yield laid_out(op)
-        yield from candidates(op, self._extra, {tensor.dtype for tensor in taken})
+        yield from self._standing_for(op, frozenset(tensor.dtype for tensor in taken))
         half = in_half(op) if resolution is not None and resolution.code == NO_DTYPE else None
         if half is not None and any(tensor.dtype == "float32" for tensor in taken):
             yield half
         narrower = from_the_start(op, {t.dtype for t in (*taken, *node.output_tensors())})
         if narrower is not None:
             yield narrower
+
+    def _standing_for(self, op: str, dtypes: frozenset[str]) -> tuple[Candidate, ...]:
+        """The candidates for an overload, whose texts take a while to put together."""
+        if (op, dtypes) not in self._found:
+            self._found[op, dtypes] = candidates(op, self._extra, dtypes)
+        return self._found[op, dtypes]
 
     def _way(
         self,
@@ -210,14 +220,23 @@ class Planner:
         if refused:
             return refused
         function = candidate.recorded or candidate.function
+        key = candidate.rule, node.op, spotless
+        before = self._lacking.get(key)
+        met = before and self._recorder.met(function, candidate.given(call), before.node)
+        if before and met:
+            torch_version = self._trace.torch_version
+            why = lacks(met, before, matrix, torch_version, remedies, spotless=spotless)
+            if why:
+                return why.text
         # what a composite calls inside has no gradient of its own
         needs = self._needs.get((node.op, node.arguments), frozenset())
         trace = self._recorder.trace(candidate.rule, function, node, candidate.given, needs)
         if isinstance(trace, str):
             return trace
         runs = held(trace, matrix, remedies, spotless=spotless)
-        if isinstance(runs, str):
-            return runs
+        if isinstance(runs, Lacking):
+            self._lacking[key] = runs
+            return runs.text
         way = self._as_measured(candidate, node)
         if isinstance(way, str):
             return way

@@ -5,19 +5,26 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
+import torch
 from msgspec import Struct
+from msgspec.structs import replace
 from torch import Tensor
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.errors import OpcheckError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Remedy
-from opcheck.model.trace import Node, Phase, Trace, Use
+from opcheck.model.trace import Composite, Node, Phase, Trace, Use, Value
+from opcheck.resolve.resolution import NO_KERNEL, Resolution
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.rewrite.remedies import needed
 from opcheck.trace import trace_model
+from opcheck.trace.calls.signature import meta_of, named_arguments, to_value
+from opcheck.trace.run import dtypes
 from opcheck.trace.running.training import Differentiated, Registrations
 from opcheck.trace.torch_internals.dispatcher import facts, overload_named
 from opcheck.trace.torch_internals.kernels import Kernels
@@ -36,6 +43,16 @@ class Runs(Struct, frozen=True):
     """Bytes that are made beside the result, if none is given back before the end."""
     options: tuple[Remedy, ...] = ()
     """What its own calls need the vendor's help for, by which they stay on the device."""
+
+
+class Lacking(Struct, frozen=True):
+    """Why a target does not run all of a stand-in."""
+
+    text: str
+    node: Node
+    """The call that stands in the way most."""
+    nodes: tuple[Node, ...]
+    """Those that its children are among."""
 
 
 class Recorder:
@@ -90,6 +107,27 @@ class Recorder:
             self._done[key] = self.recorded(function, *_requiring(call, needs))
         return self._done[key]
 
+    def met(self, function: Callable[..., Any], call: Call, like: Node) -> Node | None:
+        """The first call of a stand-in that is of the overload of ``like``, found in milliseconds.
+
+        None tells nothing: a stand-in need not get along with tensors that have no values, and
+        under gradients, or after casts that give other dtypes, what it calls is not seen here as
+        a device sees it. What it is made of is left out, but for its own ``out=`` form.
+        """
+        if self._training is not None or like.modes:
+            return None
+        watching = _Watching(str(like.op), dtypes(self._casts))
+        try:
+            with torch._C._AutoDispatchBelowAutograd(), watching:
+                function(*call.args, **call.kwargs)
+        except _MetError as found:
+            children = like.children if like.composite is Composite.NON_FUNCTIONAL else ()
+            given = {"arguments": found.arguments, "outputs": found.outputs}
+            return replace(like, **given, children=children)
+        except Exception:
+            return None  # it is recorded then, which says why
+        return None
+
     def call(self, node: Node) -> Call:
         """The recorded call again, without values.
 
@@ -123,6 +161,63 @@ class Recorder:
         return trace
 
 
+class _MetError(Exception):
+    """The call that was looked for was made."""
+
+    def __init__(
+        self, arguments: tuple[tuple[str, Value], ...], outputs: tuple[Value, ...]
+    ) -> None:
+        super().__init__()
+        self.arguments = arguments
+        self.outputs = outputs
+
+
+class _Watching(TorchDispatchMode):
+    """Ends what runs inside of it with the first call of one overload."""
+
+    def __init__(self, op: str, casts: Collection[torch.dtype]) -> None:
+        """``casts``: dtypes that a device gives others for, where nothing is found any more."""
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self._op = op
+        self._casts = casts
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # or Dynamo is imported on first use, as of torch 2.13.0
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Run the call on meta; raise it where it is the one."""
+        result = func(*args, **(kwargs or {}))
+        if any(isinstance(t, Tensor) and t.dtype in self._casts for t in tree_leaves(result)):
+            raise TypeError("the device gives another dtype")
+        if not isinstance(func, OpOverload) or func.name() != self._op:
+            return result
+        names = facts(func).argument_names
+        given = dict(zip(names, args, strict=False)) | dict(kwargs or {})
+        values = {name: _value(value) for name, value in given.items()}
+        arguments = named_arguments(names, (), given)
+        outputs = _value(result)
+        raise _MetError(
+            tuple((name, values[name]) for name, _ in arguments),
+            outputs if isinstance(outputs, tuple) else (outputs,),
+        )
+
+
+def _value(value: Any) -> Value:
+    """An argument as a trace keeps it; tensors on meta stand for those of the device."""
+    if isinstance(value, Tensor) and value.device.type == "meta":
+        return meta_of(value)
+    if isinstance(value, list | tuple):
+        return tuple(map(_value, value))
+    return to_value(value)
+
+
 def _requiring(call: Call, needs: frozenset[str]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     """The arguments of a call; those named require gradients."""
     names = [argument.name for argument in call.func._schema.arguments]
@@ -145,8 +240,8 @@ def held(
     remedies: Sequence[Remedy] = (),
     *,
     spotless: bool = False,
-) -> Runs | str:
-    """What a recorded stand-in runs as; a sentence where the target does not run all of it.
+) -> Runs | Lacking:
+    """What a recorded stand-in runs as, or why the target does not run all of it.
 
     ``remedies``: of the vendor's, which may keep on the device what it calls. ``spotless`` also
     keeps out what the target runs, with wrong values or slowly.
@@ -155,7 +250,7 @@ def held(
     resolutions = [(use, walk.resolution(use.node)) for use in trace.uses]
     bad, options = [], dict[str, Remedy]()
     for use, resolution in resolutions:
-        if resolution.verdict.on_device and not (spotless and resolution.harmful):
+        if _fits(resolution, spotless):
             continue
         found = () if spotless else needed(trace.nodes, use.node, walk, remedies)
         options |= {remedy.id: remedy for remedy in found}
@@ -163,8 +258,7 @@ def held(
             bad.append((use, resolution))
     if bad:
         use, resolution = max(bad, key=lambda pair: (_forward(pair[0]), pair[1].severity))
-        needs = "it needs {op}: {said}" if _forward(use) else "its backward needs {op}: {said}"
-        return Sentence(needs, op=trace.nodes[use.node].op, said=resolution.text)
+        return _lacking(trace.nodes, use.node, resolution, _forward(use))
     overloads: dict[bool, set[str]] = {True: set(), False: set()}
     for use, resolution in resolutions:
         overloads[_forward(use)] |= resolution.leaves or {str(trace.nodes[use.node].op)}
@@ -182,6 +276,41 @@ def held(
         max(0, made - (_made(last) if last else 0)),
         tuple(options.values()),
     )
+
+
+def lacks(
+    node: Node,
+    like: Lacking,
+    matrix: SupportMatrix,
+    torch_version: str,
+    remedies: Sequence[Remedy] = (),
+    *,
+    spotless: bool = False,
+) -> Lacking | None:
+    """Why the target does not run one call of a stand-in, where no shape of its parts tells.
+
+    ``like``: why it does not run one of other shapes, whose parts ``node`` has.
+    """
+    nodes = (*like.nodes, replace(node, children=()), node)
+    walk = Walk(nodes, matrix, torch_version)
+    for index in range(len(like.nodes), len(nodes)):
+        resolution = walk.resolution(index)
+        if nodes[index].children and resolution.code != NO_KERNEL:
+            continue
+        kept = not spotless and needed(nodes, index, walk, remedies)
+        if not _fits(resolution, spotless) and not kept:
+            return _lacking(nodes, index, resolution, forward=True)
+    return None
+
+
+def _fits(resolution: Resolution, spotless: bool) -> bool:
+    return resolution.verdict.on_device and not (spotless and resolution.harmful)
+
+
+def _lacking(nodes: Sequence[Node], index: int, resolution: Resolution, forward: bool) -> Lacking:
+    needs = "it needs {op}: {said}" if forward else "its backward needs {op}: {said}"
+    text = Sentence(needs, op=nodes[index].op, said=resolution.text)
+    return Lacking(text, nodes[index], tuple(nodes))
 
 
 def _forward(use: Use) -> bool:

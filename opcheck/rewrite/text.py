@@ -13,23 +13,24 @@ from typing import Any
 from msgspec import Struct
 
 
-def standalone(function: Callable[..., Any], name: str = "") -> str:
+def standalone(function: Callable[..., Any], *others: Callable[..., Any], name: str = "") -> str:
     """Give Python that defines ``function`` and runs wherever torch does.
 
     Args:
         function: of a module that needs nothing but its imports and its own functions.
+        others: of the same module, to be defined as well.
         name: what to call it there; its own name if empty.
     """
     module = inspect.getmodule(function)
     assert module is not None, "a function of a module"
     statements = _statements(module)
-    wanted = _reached(function.__name__, statements)
+    wanted = set[str]().union(*(_reached(f.__name__, statements) for f in (function, *others)))
     chosen = sorted((statements[n] for n in wanted), key=lambda statement: statement.lineno)
     imports = [s for s in dict.fromkeys(chosen) if isinstance(s, ast.Import | ast.ImportFrom)]
-    others = [s for s in dict.fromkeys(chosen) if s not in imports]
+    rest = [s for s in dict.fromkeys(chosen) if s not in imports]
     lines = inspect.getsource(module).splitlines()
     parts = ["\n".join(ast.unparse(_only(s, wanted)) for s in imports)] if imports else []
-    parts += [statement_text(statement, lines) for statement in others]
+    parts += [statement_text(statement, lines) for statement in rest]
     text = "\n\n\n".join(parts) + "\n"
     return text if not name else f"{text}\n\n{name} = {function.__name__}\n"
 
@@ -83,12 +84,16 @@ def _reached(name: str, statements: dict[str, ast.stmt]) -> set[str]:
     return found
 
 
-def _names_used(statement: ast.stmt) -> set[str]:
+@cache
+def _names_used(statement: ast.stmt) -> frozenset[str]:
     """Names that a statement takes from the module: not those that it binds for itself."""
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    own |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
-    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - own
+    read, own = set[str](), set[str]()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else own).add(node.id)
+    return frozenset(read - own)
 
 
 def statement_text(statement: ast.stmt, lines: Sequence[str]) -> str:

@@ -117,10 +117,10 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
     if refused:
         return tried(skipped=refused)
     if rule.random:
-        return tried(wrong=unlike(call, serving(op, type(rule).replace)))
+        return tried(wrong=unlike(call, serving(op, rule.function(op))))
     try:
         forward, backward = compared(
-            call, serving(op, type(rule).replace), rule.canonical, rule.unique
+            call, serving(op, rule.function(op)), rule.canonical, rule.unique
         )
     except UnmeasuredError as error:
         if str(error).startswith("the original"):

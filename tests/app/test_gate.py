@@ -335,7 +335,7 @@ def test_a_plan_names_the_suggestion_where_it_fails() -> None:
         "r.json",
     ]
     assert run([*line, "--plan"]) == ExitCode.GATE
-    assert "tier 1, tolerance · `bessel-j0-by-ratios`: " in Path("c.md").read_text("utf-8")
+    assert "tier 1, tolerance · `bessel-by-ratios`: " in Path("c.md").read_text("utf-8")
     planned = Path("c.md").read_text("utf-8").replace("net.py:net", "r.json")
     assert gate("r.json", "--format", "markdown=d.md") == ExitCode.GATE
     assert Path("d.md").read_text("utf-8").replace("net.py:net", "r.json") == planned

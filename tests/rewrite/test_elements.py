@@ -93,7 +93,7 @@ def _far(
         wanted = original(*given)
     except (RuntimeError, NotImplementedError):  # no kernel of this dtype on the host
         return None
-    found = called(serving(op, type(rule).replace), drawn, named, *given)
+    found = called(serving(op, rule.function(op)), drawn, named, *given)
     assert found.dtype == wanted.dtype
     if wanted.is_complex():
         return []

@@ -68,7 +68,7 @@ def _far(
 
 def wrong(rule: Rule, op: str, dtype: torch.dtype) -> list[str]:
     """The numbers whose derivative is further off than the label says."""
-    func, replace = overload_named(op), serving(op, type(rule).replace)
+    func, replace = overload_named(op), serving(op, rule.function(op))
     units = 0.0 if rule.label is Label.EXACT else rule.tolerance
     places: list[str] = []
     for drawn, named in list(settings(rule, op, dtype))[:SETTINGS]:

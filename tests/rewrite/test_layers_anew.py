@@ -65,9 +65,9 @@ MADE = [
     ("reflection-pad-by-index", nn.ReflectionPad2d((1, 0, 2, 1)), (1, 2, 4, 5)),
     ("replication-pad-by-index", nn.ReplicationPad1d(3), (1, 2, 4)),
     ("constant-pad-by-joining", nn.ZeroPad2d(1), (1, 2, 4, 5)),
-    ("upsample-nearest2d-by-index", nn.Upsample(scale_factor=2), (1, 2, 4, 5)),
-    ("upsample-nearest2d-by-index", nn.Upsample(scale_factor=2, mode="bilinear"), (1, 2, 4, 5)),
-    ("upsample-bicubic2d-by-taps", nn.Upsample((7, 3), mode="bicubic"), (1, 2, 4, 5)),
+    ("upsample-nearest-by-index", nn.Upsample(scale_factor=2), (1, 2, 4, 5)),
+    ("upsample-nearest-by-index", nn.Upsample(scale_factor=2, mode="bilinear"), (1, 2, 4, 5)),
+    ("upsample-by-taps", nn.Upsample((7, 3), mode="bicubic"), (1, 2, 4, 5)),
     ("rms-norm-by-mean", nn.RMSNorm(5), (2, 5)),
 ]
 

@@ -1,6 +1,6 @@
 """Plans for small programs on made-up targets: what is chosen, declined, recorded and measured."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -8,10 +8,11 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Remedy, Suggestion, Tier
+from opcheck.model.predicates import OneOf, Rank
 from opcheck.model.trace import Composite, Trace
-from opcheck.model.verdict import Confidence
+from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.suggestions import planned
 from opcheck.rewrite.base import Arguments, Rule
@@ -22,7 +23,7 @@ from opcheck.rewrite.record import Recorder
 from opcheck.trace import trace_model
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
-from tests.resolve.made import LISTED, NONE, matrix
+from tests.resolve.made import LISTED, NONE, condition, dtype, matrix
 from tests.rewrite.reasons import reads
 
 VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")
@@ -477,3 +478,57 @@ def test_a_way_is_none_in_a_step_where_its_backward_is_not_the_targets(
         declined = next(way for way in hidden.declined if way.rule == "by-sigmoid")
         assert ways == []
         assert declined.reason.startswith("its backward needs aten::sigmoid_backward: ")
+
+
+class Squashes(torch.nn.Module):
+    def forward(self, *given: Tensor) -> tuple[Tensor, ...]:
+        return tuple(torch.tanh(x) for x in given)
+
+
+NO_SIGMOID = condition(Verdict.UNSUPPORTED, dtype("float32"))
+SMALL, LARGE = torch.rand(2, 4), torch.rand(3, 8)
+MATRIX = torch.rand(2, 2, 2)
+
+
+class Noting(Recorder):
+    """Notes which rules it records."""
+
+    def __init__(self) -> None:
+        super().__init__("npu", {})
+        self.names: list[str] = []
+
+    def trace(self, name: str, *given: Any) -> Trace | str:
+        before = len(self._done)
+        found = super().trace(name, *given)
+        self.names += [name] * (len(self._done) - before)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("registered", "refused"),
+    [(("aten::mul.Tensor",), {}), (FORWARD, {"aten::sigmoid": [NO_SIGMOID]})],
+    ids=["no-kernel", "a-condition"],
+)
+def test_what_kept_a_way_from_one_call_is_looked_for_first_in_the_next_of_another_shape(
+    registered: tuple[str, ...], refused: Mapping[str, Sequence[Condition]]
+) -> None:
+    on = matrix(*VIEWS, *registered, conditions=refused, fallback=NONE)
+    recorder = Noting()
+    plans = Planner(traced(Squashes(), SMALL, LARGE), recorder, (BySigmoid(),)).plan(on)
+    alone = [plan(traced(Squashes(), x), on, BySigmoid())[0] for x in (SMALL, LARGE)]
+    assert [each.declined for each in plans] == [each.declined for each in alone]
+    assert "by-sigmoid" in {each.rule for each in plans[1].declined}
+    # of two calls and what each is served through
+    assert recorder.names.count("by-sigmoid") < 4
+
+
+@pytest.mark.parametrize("order", [(MATRIX, SMALL), (SMALL, MATRIX)])
+def test_what_kept_a_way_from_one_call_does_not_keep_it_from_one_that_has_it_otherwise(
+    order: tuple[Tensor, ...],
+) -> None:
+    flat = condition(Verdict.UNSUPPORTED, Rank("self", OneOf(frozenset({"3"}))))
+    on = matrix(*VIEWS, *FORWARD, conditions={"aten::sigmoid": [flat]}, fallback=NONE)
+    plans = plan(traced(Squashes(), *order), on, BySigmoid())
+    ways = {x.shape: [way.rule for way in p.suggestions] for x, p in zip(order, plans, strict=True)}
+    assert "by-sigmoid" not in ways[MATRIX.shape]
+    assert "by-sigmoid" in ways[SMALL.shape]

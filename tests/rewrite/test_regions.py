@@ -85,7 +85,7 @@ class _ByRules(TorchDispatchMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Compute one call."""
-        own = {op: type(rule).replace for rule in rules() for op in rule.replaces}
+        own = {op: rule.function(op) for rule in rules() for op in rule.replaces}
         name = func.name()
         function = own[name] if name.startswith("torchvision::") else func
         return function(*args, **(kwargs or {}))

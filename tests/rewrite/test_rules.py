@@ -96,7 +96,7 @@ def test_a_call_that_a_plan_measures_is_one_of_the_same_arguments(rule: Rule, op
 @each_pair
 def test_arguments_are_named_as_in_the_schema(rule: Rule, op: str) -> None:
     schema = [argument.name for argument in overload_named(op)._schema.arguments]
-    assert set(schema) <= set(inspect.signature(type(rule).replace).parameters)
+    assert set(schema) <= set(inspect.signature(rule.function(op)).parameters)
 
 
 @each_rule
@@ -108,14 +108,17 @@ def test_a_rule_says_what_users_need(rule: Rule) -> None:
     assert (rule.label is Label.TOLERANCE) is (rule.tolerance > 0)
     if rule.label is Label.APPROXIMATE:
         assert rule.gives_up
+    assert {*rule.functions} in (set(), {*rule.replaces})
+    assert not (rule.functions and rule.spellings)  # of which there is no one function
 
 
 @each_rule
 def test_the_text_of_a_rule_stands_for_itself(rule: Rule) -> None:
     space: dict[str, object] = {}
-    exec(standalone(type(rule).replace), space)
-    assert type(rule).replace.__name__ in space
-    assert "opcheck" not in standalone(type(rule).replace)
+    functions = {rule.function(op) for op in rule.replaces}
+    exec(standalone(*functions), space)
+    assert {function.__name__ for function in functions} <= {*space}
+    assert "opcheck" not in standalone(*functions)
 
 
 @each_pair
@@ -125,12 +128,12 @@ def test_a_rule_needs_no_values(rule: Rule, op: str) -> None:
         args, kwargs = rule.example(op, RandomDraw(seed))
         if _skipped(rule, op, seed):
             continue
-        wanted = type(rule).replace(*args, **kwargs)
+        wanted = rule.function(op)(*args, **kwargs)
         on_meta = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), args)
         named = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), kwargs)
         config = torch.fx.experimental._config
         with config.patch(meta_nonzero_assume_all_nonzero=rule.dynamic):  # type: ignore[attr-defined]
-            found = type(rule).replace(*on_meta, **named)
+            found = rule.function(op)(*on_meta, **named)
         if rule.dynamic:  # on meta everything is taken to be there
             continue
         shapes = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.shape, (wanted, found))

@@ -47,7 +47,7 @@ def test_the_text_runs_and_gives_the_same() -> None:
 
 
 def test_another_name_is_given_beside_its_own() -> None:
-    text = standalone(stands_alone, "plus_one")
+    text = standalone(stands_alone, name="plus_one")
     assert text == (
         "import torch\n\n\ndef stands_alone(x: torch.Tensor) -> torch.Tensor:\n    return x + 1\n"
         "\n\nplus_one = stands_alone\n"

@@ -14,7 +14,7 @@ from opcheck.model.plan import Measured, Suggestion
 from opcheck.model.trace import TensorMeta, Trace
 from opcheck.rewrite.call import Call, on_meta
 from opcheck.rewrite.measure import LARGEST, UnmeasuredError, compared, label
-from opcheck.rewrite.record import Recorder, held, requiring
+from opcheck.rewrite.record import Lacking, Recorder, held, requiring
 
 
 class Both(Struct, frozen=True):
@@ -48,6 +48,8 @@ class Prover:
         runs = trace if isinstance(trace, str) else held(trace, matrix)
         if isinstance(runs, str):
             return runs
+        if isinstance(runs, Lacking):
+            return runs.text
         if at not in self._measured:
             self._measured[at] = _measure(both)
         found = self._measured[at]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
-from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.base import Arguments, Rule, dims_of
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
 
@@ -188,30 +188,36 @@ def even_avg_pool3d(input: Tensor, output_size: Sequence[int | None] | int) -> T
     return even_avg_pool(input, _wanted(input, output_size, 3))
 
 
-class AvgPool1dByAdding(Rule):
+class AvgPoolByAdding(Rule):
     """Copies of the input, each shifted by one element of the window, are added and divided.
 
-    One dimension after the other, so a window of 3 x 3 takes four additions. Half precision adds
-    up in float32, as in PyTorch; the order of additions differs.
+    One dimension after the other, so a window of 3 x 3 takes four additions; with any divisor. Half
+    precision adds up in float32, as in PyTorch; the order of additions differs.
     """
 
-    name = "avg-pool1d-by-adding"
+    name = "avg-pool-by-adding"
     label: ClassVar[Label] = Label.TOLERANCE
     tolerance = 256.0
-    replaces: ClassVar[tuple[str, ...]] = ("aten::avg_pool1d",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::avg_pool1d": avg_pool1d,
+        "aten::avg_pool2d": avg_pool2d,
+        "aten::avg_pool3d": avg_pool3d,
+    }
+    replaces = tuple(functions)
     summary = "Add shifted copies of the input and divide"
-    spellings: ClassVar[tuple[str, ...]] = (
-        "torch.nn.functional.avg_pool1d", "torch.avg_pool1d"
-    )  # fmt: skip
-    replace: ClassVar[Callable[..., Any]] = staticmethod(avg_pool1d)
-    _dims: ClassVar[int] = 1
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.avg_pool1d": avg_pool1d,
+        "torch.nn.functional.avg_pool1d": avg_pool1d,
+        "torch.nn.functional.avg_pool2d": avg_pool2d,
+        "torch.nn.functional.avg_pool3d": avg_pool3d,
+    }
 
     def refuses(self, call: Call) -> str:
         """Decline integers, and windows so wide that their copies are too many."""
         x = call.args[0]
         if not x.is_floating_point():
             return "the values are not real floating-point"
-        kernel = _each(call.given("kernel_size"), self._dims)
+        kernel = _each(call.given("kernel_size"), dims_of(call.func.name()))
         if sum(kernel) > _MOST:
             return Sentence(
                 "a window of {text} takes {count} additions", text=kernel, count=sum(kernel)
@@ -220,41 +226,16 @@ class AvgPool1dByAdding(Rule):
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding and a last window that overhangs."""
+        dims = dims_of(op)
         lead = [draw.integer(0, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
-        kernel = [draw.integer(1, 3) for _ in range(self._dims)]
-        stride = [draw.integer(1, 3) for _ in range(self._dims)] if draw.flag() else []
+        kernel = [draw.integer(1, 3) for _ in range(dims)]
+        stride = [draw.integer(1, 3) for _ in range(dims)] if draw.flag() else []
         padding = [draw.integer(0, k // 2) for k in kernel]
         x = draw.tensor([*lead, *(k + draw.integer(0, 4) for k in kernel)], FLOATS, edges=False)
         given = [x, kernel, stride, padding, draw.flag(), draw.flag()]
-        if self._dims > 1:
+        if dims > 1:
             given.append(draw.choose((None, 3)))
         return tuple(given), {}
-
-
-class AvgPool2dByAdding(AvgPool1dByAdding):
-    """Copies of the input, each shifted by one row or column of the window, are added and divided.
-
-    One dimension after the other, so a window of 3 x 3 takes four additions; with any divisor.
-    """
-
-    name = "avg-pool2d-by-adding"
-    replaces = ("aten::avg_pool2d",)
-    spellings = ("torch.nn.functional.avg_pool2d",)
-    replace = staticmethod(avg_pool2d)
-    _dims = 2
-
-
-class AvgPool3dByAdding(AvgPool1dByAdding):
-    """Copies of the input, each shifted by one plane, row or column, are added and divided.
-
-    One dimension after the other, so a window of 3 x 3 x 3 takes six additions; with any divisor.
-    """
-
-    name = "avg-pool3d-by-adding"
-    replaces = ("aten::avg_pool3d",)
-    spellings = ("torch.nn.functional.avg_pool3d",)
-    replace = staticmethod(avg_pool3d)
-    _dims = 3
 
 
 class AdaptiveAvgPoolByWindows(Rule):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from opcheck.lang.sentence import Sentence
-from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.base import Arguments, Rule, dims_of
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import Draw
 
@@ -207,128 +207,86 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     return _adapted(input, output_size, 3, return_indices)
 
 
-class MaxPool1dWithIndicesByWindows(Rule):
+def _lost(call: Call) -> str:
+    """Say why a call has no largest value in each window; "" where it has."""
+    x, dims = call.args[0], dims_of(call.func.name())
+    if x.dtype.is_complex or x.dtype is torch.bool:
+        return "the values have no order"
+    kernel = _each(call.given("kernel_size"), dims)
+    stride = _each(call.given("stride") or kernel, dims)
+    padding, dilation = (_each(call.given(n), dims) for n in ("padding", "dilation"))
+    windows = zip(kernel, stride, padding, dilation, strict=True)
+    for size, (k, step, pad, apart) in zip(x.shape[-dims:], windows, strict=True):
+        starts = range(-pad, size + pad, step)
+        if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
+            return "a window lies wholly in the padding"
+    return ""
+
+
+class MaxPoolByWindows(Rule):
     """The windows are laid side by side, and the largest of each is looked up.
 
-    That takes the memory of all windows, kernel size over stride times the input. Of equal values
-    the first counts, and NaN counts as larger than all, as in PyTorch; the value is read at the
-    index, so the gradient goes where PyTorch sends it. Where windows overlap, gradients in half
-    precision add up in float32, which is closer than PyTorch's own sum.
+    That takes the memory of all windows, kernel size over stride times the input in each
+    dimension. Of equal values the first counts, and NaN counts as larger than all, as in PyTorch;
+    the value is read at the index, so the gradient goes where PyTorch sends it. Where windows
+    overlap, gradients in half precision add up in float32, which is closer than PyTorch's own sum.
     """
 
-    name = "max-pool1d-with-indices-by-windows"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool1d_with_indices",)
+    name = "max-pool-by-windows"
+    functions: ClassVar[_Spelled] = {
+        "aten::max_pool1d": max_pool1d,
+        "aten::max_pool2d": max_pool2d,
+        "aten::max_pool3d": max_pool3d,
+        "aten::max_pool1d_with_indices": max_pool1d_with_indices,
+        "aten::max_pool2d_with_indices": max_pool2d_with_indices,
+        "aten::max_pool3d_with_indices": max_pool3d_with_indices,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
     summary = "Lay the windows side by side and look up the largest of each"
     references: ClassVar[tuple[str, ...]] = ("https://github.com/pytorch/pytorch/pull/190065",)
-    spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool1d": max_pool1d}
-    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool1d_with_indices)
-    _dims: ClassVar[int] = 1
+    spelled: ClassVar[_Spelled] = {
+        f"{place}.max_pool{dims}d": function
+        for place in ("torch", "torch.nn.functional")
+        for dims, function in ((1, max_pool1d), (2, max_pool2d), (3, max_pool3d))
+    }
 
     def refuses(self, call: Call) -> str:
         """Decline more windows than fit side by side."""
-        x = call.args[0]
-        if x.dtype.is_complex or x.dtype is torch.bool:
-            return "the values have no order"
-        kernel = _each(call.given("kernel_size"), self._dims)
-        stride = _each(call.given("stride") or kernel, self._dims)
-        padding, dilation = (_each(call.given(n), self._dims) for n in ("padding", "dilation"))
-        windows = zip(kernel, stride, padding, dilation, strict=True)
-        for size, (k, step, pad, apart) in zip(x.shape[-self._dims :], windows, strict=True):
-            starts = range(-pad, size + pad, step)
-            if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
-                return "a window lies wholly in the padding"
-        held = x.numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
-        if held <= LARGEST:
-            return ""
+        dims = dims_of(call.func.name())
+        kernel = _each(call.given("kernel_size"), dims)
+        stride = _each(call.given("stride") or kernel, dims)
+        held = call.args[0].numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
+        lost = _lost(call)
+        if lost or held <= LARGEST:
+            return lost
         return Sentence("the windows together have {count} elements", count=f"{held:,.0f}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding, dilation and a last window that overhangs."""
+        dims = range(dims_of(op))
         lead = [draw.integer(0, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
-        kernel = [draw.integer(1, 3) for _ in range(self._dims)]
-        stride = [draw.integer(1, 3) for _ in range(self._dims)] if draw.flag() else []
+        kernel = [draw.integer(1, 3) for _ in dims]
+        stride = [draw.integer(1, 3) for _ in dims] if draw.flag() else []
         padding = [draw.integer(0, k // 2) for k in kernel]
-        dilation = [draw.integer(1, 2) for _ in range(self._dims)]
+        dilation = [draw.integer(1, 2) for _ in dims]
         spans = [apart * (k - 1) for apart, k in zip(dilation, kernel, strict=True)]
         x = draw.tensor([*lead, *(span + draw.integer(1, 4) for span in spans)], _FLOATS)
         return (x, kernel, stride, padding, dilation, draw.flag()), {}
 
 
-class MaxPool2dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
-    """The windows are laid side by side, and the largest of each is looked up.
-
-    They take kernel size over stride times the memory of the input, in both dimensions. Of equal
-    values the first counts, and NaN counts as larger than all.
-    """
-
-    name = "max-pool2d-with-indices-by-windows"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool2d_with_indices",)
-    spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool2d": max_pool2d}
-    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool2d_with_indices)
-    _dims: ClassVar[int] = 2
-
-
-class MaxPool2dWithIndicesBySelecting(MaxPool2dWithIndicesByWindows):
+class MaxPoolBySelecting(MaxPoolByWindows):
     """The windows are laid side by side, and the largest of each is selected from one row.
 
     They take kernel size over stride times the memory of the input, in both dimensions. Where a
     value lies is counted instead of gathered, since an Ascend 310B has no kernel for ``gather``.
     """
 
-    name = "max-pool2d-with-indices-by-selecting"
+    name = "max-pool-by-selecting"
+    functions: ClassVar[_Spelled] = {}
+    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool2d_with_indices",)
     summary = "Lay the windows side by side and select the largest of each by its place"
     spelled: ClassVar[_Spelled] = {}
     replace = staticmethod(max_pool2d_with_indices_by_selecting)
-
-
-class MaxPool3dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
-    """The windows are laid side by side, and the largest of each is looked up.
-
-    They take kernel size over stride times the memory of the input, in all three dimensions. Of
-    equal values the first counts, and NaN counts as larger than all.
-    """
-
-    name = "max-pool3d-with-indices-by-windows"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool3d_with_indices",)
-    spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool3d": max_pool3d}
-    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool3d_with_indices)
-    _dims: ClassVar[int] = 3
-
-
-class MaxPool1dByWindows(MaxPool1dWithIndicesByWindows):
-    """The windows are laid side by side, and the largest of each is looked up; no index is given.
-
-    That takes the memory of all windows, kernel size over stride times the input.
-    """
-
-    name = "max-pool1d-by-windows"
-    replaces = ("aten::max_pool1d",)
-    spellings = ("torch.nn.functional.max_pool1d", "torch.max_pool1d")
-    replace = staticmethod(max_pool1d)
-
-
-class MaxPool2dByWindows(MaxPool2dWithIndicesByWindows):
-    """The windows are laid side by side, and the largest of each is looked up; no index is given.
-
-    That takes the memory of all windows, kernel size over stride times the input.
-    """
-
-    name = "max-pool2d-by-windows"
-    replaces = ("aten::max_pool2d",)
-    spellings = ("torch.nn.functional.max_pool2d", "torch.max_pool2d")
-    replace = staticmethod(max_pool2d)
-
-
-class MaxPool3dByWindows(MaxPool3dWithIndicesByWindows):
-    """The windows are laid side by side, and the largest of each is looked up; no index is given.
-
-    That takes the memory of all windows, kernel size over stride times the input.
-    """
-
-    name = "max-pool3d-by-windows"
-    replaces = ("aten::max_pool3d",)
-    spellings = ("torch.nn.functional.max_pool3d", "torch.max_pool3d")
-    replace = staticmethod(max_pool3d)
 
 
 class AdaptiveMaxPoolByWindows(Rule):

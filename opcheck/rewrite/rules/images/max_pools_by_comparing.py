@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.base import Arguments, Rule, dims_of
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import Draw
 
@@ -101,7 +101,7 @@ def max_pool3d(
     return _pooled(self, 3, (kernel_size, stride or (), padding, dilation), ceil_mode)
 
 
-class MaxPool1dWithoutIndices(Rule):
+class MaxPoolWithoutIndices(Rule):
     """The largest so far is compared with the next place of all windows at once.
 
     As many rounds as a window has places, each of a few calls the size of the result; nothing is
@@ -109,25 +109,26 @@ class MaxPool1dWithoutIndices(Rule):
     and so the gradient goes where PyTorch sends it.
     """
 
-    name = "max-pool1d-without-indices"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool1d",)
+    name = "max-pool-without-indices"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::max_pool1d": max_pool1d,
+        "aten::max_pool2d": max_pool2d,
+        "aten::max_pool3d": max_pool3d,
+    }
+    replaces = tuple(functions)
     summary = "Compare the places of a window one after the other, for all windows at once"
-    references: ClassVar[tuple[str, ...]] = ("https://github.com/pytorch/pytorch/pull/190065",)
-    spellings: ClassVar[tuple[str, ...]] = ()
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {}
-    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool1d)
-    _dims: ClassVar[int] = 1
+    references = ("https://github.com/pytorch/pytorch/pull/190065",)
 
     def refuses(self, call: Call) -> str:
         """Decline what has no order, and windows that lie wholly in the padding."""
-        x = call.args[0]
+        x, dims = call.args[0], dims_of(call.func.name())
         if x.dtype.is_complex or x.dtype is torch.bool:
             return "the values have no order"
-        kernel = _each(call.given("kernel_size"), self._dims)
-        stride = _each(call.given("stride") or kernel, self._dims)
-        padding, dilation = (_each(call.given(n), self._dims) for n in ("padding", "dilation"))
+        kernel = _each(call.given("kernel_size"), dims)
+        stride = _each(call.given("stride") or kernel, dims)
+        padding, dilation = (_each(call.given(n), dims) for n in ("padding", "dilation"))
         windows = zip(kernel, stride, padding, dilation, strict=True)
-        for size, (k, step, pad, apart) in zip(x.shape[-self._dims :], windows, strict=True):
+        for size, (k, step, pad, apart) in zip(x.shape[-dims:], windows, strict=True):
             starts = range(-pad, size + pad, step)
             if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
                 return "a window lies wholly in the padding"
@@ -135,37 +136,12 @@ class MaxPool1dWithoutIndices(Rule):
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding, dilation and a last window that overhangs."""
+        dims = range(dims_of(op))
         lead = [draw.integer(0, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
-        kernel = [draw.integer(1, 3) for _ in range(self._dims)]
-        stride = [draw.integer(1, 3) for _ in range(self._dims)] if draw.flag() else []
+        kernel = [draw.integer(1, 3) for _ in dims]
+        stride = [draw.integer(1, 3) for _ in dims] if draw.flag() else []
         padding = [draw.integer(0, k // 2) for k in kernel]
-        dilation = [draw.integer(1, 2) for _ in range(self._dims)]
+        dilation = [draw.integer(1, 2) for _ in dims]
         spans = [apart * (k - 1) for apart, k in zip(dilation, kernel, strict=True)]
         x = draw.tensor([*lead, *(span + draw.integer(1, 4) for span in spans)], _FLOATS)
         return (x, kernel, stride, padding, dilation, draw.flag()), {}
-
-
-class MaxPool2dWithoutIndices(MaxPool1dWithoutIndices):
-    """The largest so far is compared with the next place of all windows at once.
-
-    As many rounds as a window has places, each of a few calls the size of the result; nothing is
-    gathered. Of equal values the first counts, and NaN counts as larger than all.
-    """
-
-    name = "max-pool2d-without-indices"
-    replaces = ("aten::max_pool2d",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool2d)
-    _dims: ClassVar[int] = 2
-
-
-class MaxPool3dWithoutIndices(MaxPool1dWithoutIndices):
-    """The largest so far is compared with the next place of all windows at once.
-
-    As many rounds as a window has places, each of a few calls the size of the result; nothing is
-    gathered. Of equal values the first counts, and NaN counts as larger than all.
-    """
-
-    name = "max-pool3d-without-indices"
-    replaces = ("aten::max_pool3d",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool3d)
-    _dims: ClassVar[int] = 3

@@ -1,7 +1,7 @@
-"""Scatters that reduce, and writing at places, by comparing places."""
+"""Scatters that reduce or are gradients, and writing at places, by comparing or counting places."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
-from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.base import SOURCES, Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, NUMBERS, Draw
 
@@ -293,3 +293,34 @@ class ScatterValueByComparing(_ByComparing):
         sizes = [draw.integer(1, size) for size in x.shape]
         index = draw.indices(sizes, x.size(dim) if x.dim() else 1)
         return (x, dim, index, draw.integer(0, 3)), {"reduce": draw.choose(("add", "multiply"))}
+
+
+def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Count what the mask picks, and add each of it at its number."""
+    size = math.prod(sizes)
+    row, picks = grad_output.reshape(-1), mask.expand(grad_output.shape).reshape(-1)
+    place = picks.to(torch.int64).cumsum(0) - 1
+    behind = torch.full_like(place, size)
+    place = torch.where(picks, torch.where(place < size, place, behind), behind)
+    found = torch.zeros(size + 1, dtype=row.dtype, device=row.device).scatter_add(0, place, row)
+    return found[:size].reshape(sizes)
+
+
+class MaskedScatterBackwardByCounting(Rule):
+    """What the mask picks is counted on, and each goes to the place of its number.
+
+    Places that nothing was taken from stay 0; what is not picked goes behind the last and is cut
+    off. Every place is written once, so the values are the same.
+    """
+
+    name = "masked-scatter-backward-by-counting"
+    replaces = ("aten::masked_scatter_backward",)
+    summary = "Count what the mask picks, and put each at its number"
+    references = (f"{SOURCES}/aten/src/ATen/native/TensorAdvancedIndexing.cpp",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(masked_scatter_backward)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Masks of anything, and a source that is as large as what they may pick, or larger."""
+        x = draw.tensor(draw.shape(low=1, high=3, smallest=1, largest=4), FLOATS[:2], edges=False)
+        mask = draw.tensor(list(x.shape), (torch.bool,))
+        return (x, mask, [x.numel() + draw.integer(0, 3)]), {}

@@ -1,7 +1,7 @@
 """Angles and sides of triangles from ``sin``, ``cos``, ``atan`` and ``sqrt``."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -128,28 +128,32 @@ class TanBySinCos(Pointwise):
     replace: ClassVar[Callable[..., Any]] = staticmethod(tan)
 
 
-class AsinByAtan(TanBySinCos):
-    """``atan(x / sqrt((1 - x) * (1 + x)))``."""
+class ArcsByAtan(TanBySinCos):
+    """``asin`` is ``atan(x / sqrt((1 - x) * (1 + x)))``.
 
-    name = "asin-by-atan"
+    ``acos`` is ``2 * atan(sqrt((1 - x) / (1 + x)))``.
+    """
+
+    name = "arcs-by-atan"
     tolerance = 4.0
-    marks = (0.75, 1e-7)
-    replaces = ("aten::asin",)
-    summary = "Take atan(x / sqrt((1 - x) * (1 + x)))"
-    spellings = ("torch.asin", "Tensor.asin", "torch.arcsin", "Tensor.arcsin")
-    replace = staticmethod(asin)
-
-
-class AcosByAtan(TanBySinCos):
-    """``2 * atan(sqrt((1 - x) / (1 + x)))``."""
-
-    name = "acos-by-atan"
-    tolerance = 4.0
-    marks = (0.75, 0.999)
-    replaces = ("aten::acos",)
-    summary = "Take 2 * atan(sqrt((1 - x) / (1 + x)))"
-    spellings = ("torch.acos", "Tensor.acos", "torch.arccos", "Tensor.arccos")
-    replace = staticmethod(acos)
+    marks = (0.75, 0.999, 1e-7)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::asin": asin,
+        "aten::acos": acos,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.asin": asin,
+        "Tensor.asin": asin,
+        "torch.arcsin": asin,
+        "Tensor.arcsin": asin,
+        "torch.acos": acos,
+        "Tensor.acos": acos,
+        "torch.arccos": acos,
+        "Tensor.arccos": acos,
+    }
+    summary = "Take atan of a quotient of roots"
 
 
 class Atan2ByAtan(TanBySinCos):

@@ -1,4 +1,4 @@
-"""``all`` by ``any``, and arithmetic of truth values for kernels that take numbers alone."""
+"""Truth values by other truth values, or as numbers where kernels take those alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.base import SOURCES, Arguments, Rule, broadcast
+from opcheck.rewrite.base import REFERENCES, SOURCES, Arguments, Rule, broadcast
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import ANY, Draw
 
@@ -64,27 +64,21 @@ class AllByAny(Rule):
         return (draw.tensor(dtypes=ANY),), {}
 
 
-class IsAllTrueByAll(Rule):
-    """``all``, as PyTorch writes it; releases before 2.0 have that alone."""
+class IsTrueByAllOrAny(Rule):
+    """``all`` or ``any``, as PyTorch writes it; releases before 2.0 have those alone."""
 
-    name = "is-all-true-by-all"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::_is_all_true",)
-    summary = "Call all"
+    name = "is-true-by-all-or-any"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::_is_all_true": is_all_true,
+        "aten::_is_any_true": is_any_true,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    summary = "Call all or any"
     references = (f"{SOURCES}/aten/src/ATen/native/ReduceOps.cpp",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(is_all_true)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Truth values."""
         return (draw.tensor(dtypes=(torch.bool,)),), {}
-
-
-class IsAnyTrueByAny(IsAllTrueByAll):
-    """``any``, as PyTorch writes it; releases before 2.0 have that alone."""
-
-    name = "is-any-true-by-any"
-    replaces = ("aten::_is_any_true",)
-    summary = "Call any"
-    replace = staticmethod(is_any_true)
 
 
 class AllOfDimByAny(Rule):
@@ -198,3 +192,95 @@ class DivOfTruthByNumbers(Rule):
         if draw.flag():
             pair.reverse()
         return tuple(pair), {}
+
+
+def bitwise_and(self: Tensor, other: Tensor) -> Tensor:
+    """Both are true."""
+    return torch.logical_and(self, other)
+
+
+def bitwise_or(self: Tensor, other: Tensor) -> Tensor:
+    """Either is true."""
+    return torch.logical_or(self, other)
+
+
+def bitwise_xor(self: Tensor, other: Tensor) -> Tensor:
+    """One of them is true, and the other is not."""
+    return torch.logical_xor(self, other)
+
+
+def bitwise_not(self: Tensor) -> Tensor:
+    """It is not true."""
+    return torch.logical_not(self)
+
+
+def _are_truths(*given: Any) -> bool:
+    return all(isinstance(x, Tensor) and x.dtype is torch.bool for x in given)
+
+
+def and_of_any(input: Any, other: Any) -> Tensor:
+    """``bitwise_and`` as users call it, of numbers as well."""
+    function = torch.logical_and if _are_truths(input, other) else torch.bitwise_and
+    return function(input, other)
+
+
+def or_of_any(input: Any, other: Any) -> Tensor:
+    """``bitwise_or`` as users call it, of numbers as well."""
+    function = torch.logical_or if _are_truths(input, other) else torch.bitwise_or
+    return function(input, other)
+
+
+def xor_of_any(input: Any, other: Any) -> Tensor:
+    """``bitwise_xor`` as users call it, of numbers as well."""
+    function = torch.logical_xor if _are_truths(input, other) else torch.bitwise_xor
+    return function(input, other)
+
+
+def not_of_any(input: Tensor) -> Tensor:
+    """``bitwise_not`` as users call it, of numbers as well."""
+    return torch.logical_not(input) if _are_truths(input) else torch.bitwise_not(input)
+
+
+class _OfTruth(Rule):
+    """A bitwise operator, where all that it is given are truth values."""
+
+    references = (REFERENCES,)
+
+    def refuses(self, call: Call) -> str:
+        """Decline numbers."""
+        given = (*call.args, *call.kwargs.values())
+        truths = all(x.dtype is torch.bool for x in given if isinstance(x, Tensor))
+        return "" if truths else "they are no truth values"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of one shape, or one of them broadcast."""
+        shape = draw.shape()
+        shapes = [shape] if op == "aten::bitwise_not" else [shape, broadcast(draw, shape)]
+        return tuple(draw.tensor(each, (torch.bool,)) for each in shapes), {}
+
+
+class BitsOfTruthByLogic(_OfTruth):
+    """Of truth values, ``a & b`` is ``logical_and(a, b)``, and so are ``|``, ``^`` and ``~``.
+
+    Where a device has no kernel for bits, masks are still put together.
+    """
+
+    name = "bits-of-truth-by-logic"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::bitwise_and.Tensor": bitwise_and,
+        "aten::bitwise_or.Tensor": bitwise_or,
+        "aten::bitwise_xor.Tensor": bitwise_xor,
+        "aten::bitwise_not": bitwise_not,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.bitwise_and": and_of_any,
+        "Tensor.bitwise_and": and_of_any,
+        "torch.bitwise_or": or_of_any,
+        "Tensor.bitwise_or": or_of_any,
+        "torch.bitwise_xor": xor_of_any,
+        "Tensor.bitwise_xor": xor_of_any,
+        "torch.bitwise_not": not_of_any,
+        "Tensor.bitwise_not": not_of_any,
+    }
+    summary = "Call logical_and, logical_or, logical_xor or logical_not"

@@ -1,7 +1,7 @@
-"""Exponentials, logarithms and hyperbolic functions from ``exp`` and ``log``."""
+"""Exponentials, logarithms and functions made of them, from ``exp`` and ``log``."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -251,104 +251,91 @@ class Exp2ByPow(Log1pByLog):
     replace = staticmethod(exp2)
 
 
-class SinhByExp(Log1pByLog):
-    """``(u + u / (u + 1)) / 2`` of ``u = exp(|x|) - 1``, with the sign of x.
+class HyperbolicByExp(Log1pByLog):
+    """``(u + u / (u + 1)) / 2`` of ``u = exp(|x|) - 1``, with the sign of x, is ``sinh``.
 
-    From 20 on, half the square of ``exp(|x| / 2)``, which overflows no sooner than the result.
+    ``(exp(|x|) + exp(-|x|)) / 2`` is ``cosh``. From 20 on either is half the square of
+    ``exp(|x| / 2)``, which overflows no sooner than the result.
     """
 
-    name = "sinh-by-exp"
+    name = "hyperbolic-by-exp"
     tolerance = 4.0
     scales = (1.0, 10.0, 0.01, 1e4, 1e-20)  # the host's vectors overflow at 88.7 already
     marks = (88.0, -88.0, 20.0)
-    replaces = ("aten::sinh",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::sinh": sinh,
+        "aten::cosh": cosh,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.sinh": sinh,
+        "Tensor.sinh": sinh,
+        "torch.cosh": cosh,
+        "Tensor.cosh": cosh,
+    }
     summary = "Write it with exponentials"
-    spellings = ("torch.sinh", "Tensor.sinh")
-    replace = staticmethod(sinh)
 
 
-class CoshByExp(Log1pByLog):
-    """``(exp(|x|) + exp(-|x|)) / 2``.
+class InverseHyperbolicByLog(Log1pByLog):
+    """Logarithms of 1 and a rest, so that small numbers keep their digits.
 
-    From 20 on, half the square of ``exp(|x| / 2)``, which overflows no sooner than the result.
+    ``asinh`` is ``log(1 + a + a * a / (1 + sqrt(a * a + 1)))`` of ``a = |x|``, and ``atanh`` half
+    of ``log(1 + 2 * a / (1 - a))``, each with the sign of x; ``acosh`` is ``log(1 + t + sqrt(t) *
+    sqrt(t + 2))`` of ``t = x - 1``. Beyond 1e8 the first and the last are ``log(x) + log(2)``: the
+    square would overflow.
     """
 
-    name = "cosh-by-exp"
+    name = "inverse-hyperbolic-by-log"
     tolerance = 4.0
-    scales = (1.0, 10.0, 0.01, 1e4, 1e-20)  # the host's vectors overflow at 88.7 already
-    marks = (88.0, -88.0, 20.0)
-    replaces = ("aten::cosh",)
-    summary = "Write it with exponentials"
-    spellings = ("torch.cosh", "Tensor.cosh")
-    replace = staticmethod(cosh)
-
-
-class AsinhByLog(Log1pByLog):
-    """``log(1 + a + a * a / (1 + sqrt(a * a + 1)))`` of ``a = |x|``, with the sign of x.
-
-    Beyond 1e8 it is ``log(a) + log(2)``: the square would overflow.
-    """
-
-    name = "asinh-by-log"
-    tolerance = 4.0
-    marks = (1e8, 1e-7)
-    replaces = ("aten::asinh",)
+    marks = (1e8, 2e8, 1e-7, 0.75, 1.0, 1.5)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::asinh": asinh,
+        "aten::acosh": acosh,
+        "aten::atanh": atanh,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.asinh": asinh,
+        "Tensor.asinh": asinh,
+        "torch.arcsinh": asinh,
+        "Tensor.arcsinh": asinh,
+        "torch.acosh": acosh,
+        "Tensor.acosh": acosh,
+        "torch.arccosh": acosh,
+        "Tensor.arccosh": acosh,
+        "torch.atanh": atanh,
+        "Tensor.atanh": atanh,
+        "torch.arctanh": atanh,
+        "Tensor.arctanh": atanh,
+    }
     summary = "Write it with a logarithm and a root"
-    spellings = ("torch.asinh", "Tensor.asinh", "torch.arcsinh", "Tensor.arcsinh")
-    replace = staticmethod(asinh)
-
-
-class AcoshByLog(Log1pByLog):
-    """``log(1 + t + sqrt(t) * sqrt(t + 2))`` of ``t = x - 1``.
-
-    Beyond 1e8 it is ``log(x) + log(2)``: the square would overflow.
-    """
-
-    name = "acosh-by-log"
-    tolerance = 4.0
-    marks = (1.0, 1.5, 2e8)
-    replaces = ("aten::acosh",)
-    summary = "Write it with a logarithm and a root"
-    spellings = ("torch.acosh", "Tensor.acosh", "torch.arccosh", "Tensor.arccosh")
-    replace = staticmethod(acosh)
-
-
-class AtanhByLog(Log1pByLog):
-    """Half of ``log(1 + 2 * a / (1 - a))`` of ``a = |x|``, with the sign of x."""
-
-    name = "atanh-by-log"
-    tolerance = 4.0
-    marks = (0.75, 1e-7)
-    replaces = ("aten::atanh",)
-    summary = "Write it with a logarithm"
-    spellings = ("torch.atanh", "Tensor.atanh", "torch.arctanh", "Tensor.arctanh")
-    replace = staticmethod(atanh)
 
 
 class LogaddexpByLog(Log1pByLog):
-    """The larger, and ``log(1 + exp(-|x - y|))``."""
+    """The larger, and ``log(1 + exp(-|x - y|))``.
+
+    ``logaddexp2`` is that of both times ``log(2)``, over ``log(2)``.
+    """
 
     name = "logaddexp-by-log"
     tolerance = 64.0  # gradients of what was broadcast are sums
     count = 2
     marks = ()
-    replaces = ("aten::logaddexp",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::logaddexp": logaddexp,
+        "aten::logaddexp2": logaddexp2,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.logaddexp": logaddexp,
+        "Tensor.logaddexp": logaddexp,
+        "torch.logaddexp2": logaddexp2,
+        "Tensor.logaddexp2": logaddexp2,
+    }
     summary = "Add log(1 + exp(-|x - y|)) to the larger"
-    spellings = ("torch.logaddexp", "Tensor.logaddexp")
-    replace = staticmethod(logaddexp)
-
-
-class Logaddexp2ByLog(Log1pByLog):
-    """``logaddexp`` of both times ``log(2)``, over ``log(2)``."""
-
-    name = "logaddexp2-by-log"
-    tolerance = 64.0  # gradients of what was broadcast are sums
-    count = 2
-    marks = ()
-    replaces = ("aten::logaddexp2",)
-    summary = "Write it with natural logarithms"
-    spellings = ("torch.logaddexp2", "Tensor.logaddexp2")
-    replace = staticmethod(logaddexp2)
 
 
 class Xlog1pyByLog(Log1pByLog):
@@ -362,3 +349,31 @@ class Xlog1pyByLog(Log1pByLog):
     summary = "Multiply by log(1 + y), save where x is 0"
     spellings = ("torch.special.xlog1py",)
     replace = staticmethod(xlog1py)
+
+
+def _wide(x: Tensor) -> Tensor:
+    """In float32 at least."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def silu(self: Tensor) -> Tensor:
+    """The quotient; far below zero twice the root of the exponential, until that overflows above.
+
+    Neither values nor gradients do.
+    """
+    x = _wide(self)
+    above = x >= -math.log(torch.finfo(x.dtype).max)
+    root = (x.clamp(max=0) / 2).exp() * above.to(x.dtype)
+    quotient = x / (1 + (-x).clamp(max=40).exp())
+    return torch.where(x < -40, x * root * root, quotient).to(self.dtype)
+
+
+class SiluByExponential(Pointwise):
+    """By its definition, ``x / (1 + exp(-x))``; where the exponential is large, ``x * exp(x)``."""
+
+    name = "silu-by-exponential"
+    tolerance = 16.0
+    replaces = ("aten::silu",)
+    summary = "Divide by one and the exponential of the negative"
+    marks = (-40.0, -41.0, -88.0, -100.0, 88.0)
+    replace = staticmethod(silu)

@@ -1,4 +1,4 @@
-"""Rounding, signs and choices between two numbers, from comparing, ``floor`` and ``ceil``."""
+"""Rounding, signs and choices between two numbers, from comparing, rounding and integers."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -224,14 +224,23 @@ class HeavisideByWhere(TruncByWhere):
 class FmaxByWhere(TruncByWhere):
     """The first number where it is not smaller or the second is NaN, and the second elsewhere.
 
-    Gradients go where PyTorch sends them: of equal numbers, to the first.
+    The smallest likewise. Gradients go where PyTorch sends them: of equal numbers, to the first.
     """
 
     name = "fmax-by-where"
-    replaces = ("aten::fmax",)
-    summary = "Choose the first where it is not smaller or the second is NaN"
-    spellings = ("torch.fmax", "Tensor.fmax")
-    replace = staticmethod(fmax)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::fmax": fmax,
+        "aten::fmin": fmin,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.fmax": fmax,
+        "Tensor.fmax": fmax,
+        "torch.fmin": fmin,
+        "Tensor.fmin": fmin,
+    }
+    summary = "Choose the first where it is farther or the second is NaN"
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Of one dtype or of two."""
@@ -240,19 +249,6 @@ class FmaxByWhere(TruncByWhere):
         if x.is_floating_point():  # gradients of what is broadcast are summed in some order
             return (x, spread(draw, shape, self.dtypes)), {}
         return (x, spread(draw, broadcast(draw, shape), INTEGERS)), {}
-
-
-class FminByWhere(FmaxByWhere):
-    """The first number where it is not larger or the second is NaN, and the second elsewhere.
-
-    Gradients go where PyTorch sends them: of equal numbers, to the first.
-    """
-
-    name = "fmin-by-where"
-    replaces = ("aten::fmin",)
-    summary = "Choose the first where it is not larger or the second is NaN"
-    spellings = ("torch.fmin", "Tensor.fmin")
-    replace = staticmethod(fmin)
 
 
 class NanToNumByWhere(TruncByWhere):
@@ -278,3 +274,48 @@ class AngleByWhere(TruncByWhere):
     summary = "Choose pi below 0 and 0 elsewhere"
     spellings = ("torch.angle", "Tensor.angle")
     replace = staticmethod(angle)
+
+
+def floor(self: Tensor) -> Tensor:
+    """Cut it off, and take 1 away where that went up."""
+    x = self.detach()
+    if not x.is_floating_point():
+        return x.clone()
+    none, far = torch.zeros_like(x), 2.0**52
+    small = torch.where(x < far, x, none)
+    small = torch.where(small > -far, small, none)
+    cut = small.to(torch.int64).to(x.dtype)
+    down = torch.where(cut > small, cut - 1, cut)
+    down = torch.where(down == small, small, down)  # keeps the sign of 0
+    return torch.where(small == x, down, x)
+
+
+def ceil(self: Tensor) -> Tensor:
+    """Turn it round, round down, and turn that round."""
+    x = self.detach()
+    return -floor(-x) if x.is_floating_point() else x.clone()
+
+
+class FloorAndCeilByIntegers(Pointwise):
+    """The number as an integer, which is cut off towards 0, less 1 where that is above it.
+
+    What is no number, infinite, or has no digits behind the point stays as it is. ``ceil(x)`` is
+    ``-floor(-x)``.
+    """
+
+    name = "floor-and-ceil-by-integers"
+    label = Label.EXACT
+    dtypes: ClassVar[tuple[torch.dtype, ...]] = FLOATS
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::floor": floor,
+        "aten::ceil": ceil,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.floor": floor,
+        "Tensor.floor": floor,
+        "torch.ceil": ceil,
+        "Tensor.ceil": ceil,
+    }
+    summary = "Cut off by way of an integer, and go one further where that was the wrong way"
+    references: ClassVar[tuple[str, ...]] = (REFERENCES,)

@@ -212,30 +212,22 @@ class _OfTwo(Rule):
         return (x, draw.tensor(shape, dtypes=(x.dtype, torch.float32, torch.int64))), {}
 
 
-class MaxOfTwoByMaximum(_OfTwo):
-    """``torch.max`` of two tensors is ``torch.maximum`` under another name."""
+class ExtremeOfTwoByMaximum(_OfTwo):
+    """``torch.max`` of two tensors is ``torch.maximum`` by another name; ``torch.min`` likewise."""
 
-    name = "max-of-two-by-maximum"
-    replaces = ("aten::max.other",)
-    summary = "Use torch.maximum"
+    name = "extreme-of-two-by-maximum"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::max.other": larger,
+        "aten::min.other": smaller,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.max": larger_of,
         "Tensor.max": larger_of,
-    }
-    replace = staticmethod(larger)
-
-
-class MinOfTwoByMinimum(_OfTwo):
-    """``torch.min`` of two tensors is ``torch.minimum`` under another name."""
-
-    name = "min-of-two-by-minimum"
-    replaces = ("aten::min.other",)
-    summary = "Use torch.minimum"
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.min": smaller_of,
         "Tensor.min": smaller_of,
     }
-    replace = staticmethod(smaller)
+    summary = "Use torch.maximum or torch.minimum"
 
 
 class _ByHalves(Rule):
@@ -251,34 +243,24 @@ class _ByHalves(Rule):
         return (x, draw.dim(x)), {}
 
 
-class CummaxByHalves(_ByHalves):
+class CumulativeExtremeByHalves(_ByHalves):
     """Spans of 1, 2, 4, ... elements are joined until each reaches the start.
 
-    Of equal values the last one's place counts, and NaN stays, as in PyTorch. It takes some six
-    kernels for each doubling of the dimension.
+    Of equal values the last one's place counts, and NaN stays, as in PyTorch. The running smallest
+    is the largest of the negated, ``-x`` or ``~x``. It takes some six kernels for each doubling of
+    the dimension.
     """
 
-    name = "cummax-by-halves"
-    replaces = ("aten::cummax",)
-    summary = "Join spans of twice the length with where and cat"
+    name = "cumulative-extreme-by-halves"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::cummax": cummax,
+        "aten::cummin": cummin,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.cummax": cummax_pair,
         "Tensor.cummax": cummax_pair,
-    }
-    replace = staticmethod(cummax)
-
-
-class CumminByHalves(_ByHalves):
-    """The running largest of the negated (``-x``, or ``~x``), by joining spans.
-
-    It takes some six kernels for each doubling of the dimension.
-    """
-
-    name = "cummin-by-halves"
-    replaces = ("aten::cummin",)
-    summary = "Join spans of twice the length with where and cat"
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.cummin": cummin_pair,
         "Tensor.cummin": cummin_pair,
     }
-    replace = staticmethod(cummin)
+    summary = "Join spans of twice the length with where and cat"

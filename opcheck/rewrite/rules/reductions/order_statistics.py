@@ -165,18 +165,27 @@ class _Named(Rule):
 class MedianBySorting(Rule):
     """The lower of the two in the middle of the sorted values, NaN where any is NaN.
 
-    The gradient is spread evenly over all elements equal to it, as PyTorch's is.
+    NaN sorts last: ``nanmedian`` takes the middle of what comes before it. The gradient is spread
+    evenly over all elements equal to it, as PyTorch's is.
     """
 
     name = "median-by-sorting"
     label = Label.TOLERANCE
     tolerance = 1.0
     gives_up = OTHER_ZERO
-    replaces = ("aten::median",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::median": median,
+        "aten::nanmedian": nanmedian,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.median": median,
+        "Tensor.median": median,
+        "torch.nanmedian": nanmedian,
+        "Tensor.nanmedian": nanmedian,
+    }
     summary = "Sort, and take the middle"
     references = _Named.references
-    spellings = ("torch.median", "Tensor.median")
-    replace = staticmethod(median)
 
     def refuses(self, call: Call) -> str:
         """Decline what has no middle."""
@@ -188,49 +197,26 @@ class MedianBySorting(Rule):
         return (x if draw.flag() or not x.is_floating_point() else (x * 2).round(),), {}
 
 
-class NanmedianBySorting(MedianBySorting):
-    """NaN sorts last; the lower of the two in the middle of what comes before it.
-
-    The gradient is spread evenly over all elements equal to it, as PyTorch's is.
-    """
-
-    name = "nanmedian-by-sorting"
-    replaces = ("aten::nanmedian",)
-    summary = "Sort, and take the middle of what is not NaN"
-    spellings = ("torch.nanmedian", "Tensor.nanmedian")
-    replace = staticmethod(nanmedian)
-
-
 class MedianOfDimBySorting(_Named):
     """The lower of the two in the middle of each sorted row, NaN where the row has one.
 
-    Which of several equal values ``indices`` names is the kernel's choice, here as in PyTorch.
+    NaN sorts last: ``nanmedian`` takes the middle of what comes before it. Which of several equal
+    values ``indices`` names is the kernel's choice, here as in PyTorch.
     """
 
     name = "median-of-dim-by-sorting"
-    replaces = ("aten::median.dim",)
-    summary = "Sort along the dimension, and take the middle"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::median.dim": median_dim,
+        "aten::nanmedian.dim": nanmedian_dim,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.median": median_pair,
         "Tensor.median": median_pair,
-    }
-    replace = staticmethod(median_dim)
-
-
-class NanmedianOfDimBySorting(_Named):
-    """NaN sorts last; the lower of the two in the middle of what comes before it in each row.
-
-    Which of several equal values ``indices`` names is the kernel's choice, here as in PyTorch.
-    """
-
-    name = "nanmedian-of-dim-by-sorting"
-    replaces = ("aten::nanmedian.dim",)
-    summary = "Sort along the dimension, and take the middle of what is not NaN"
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.nanmedian": nanmedian_pair,
         "Tensor.nanmedian": nanmedian_pair,
     }
-    replace = staticmethod(nanmedian_dim)
+    summary = "Sort along the dimension, and take the middle"
 
 
 class KthvalueBySorting(_Named):
@@ -301,21 +287,19 @@ class _OfAll(Rule):
         return (draw.tensor(dtypes=(*FLOATS, *INTEGERS, torch.bool)),), {}
 
 
-class MaxByAmax(_OfAll):
-    """The largest of all is the largest along all dimensions, for which there is another kernel."""
+class ExtremeByAmax(_OfAll):
+    """The largest or smallest of all is that along all dimensions, which has another kernel."""
 
-    name = "max-by-amax"
-    replaces = ("aten::max",)
-    summary = "Take amax along all dimensions"
-    spellings = ("torch.max", "Tensor.max")
-    replace = staticmethod(largest)
-
-
-class MinByAmin(_OfAll):
-    """The smallest of all is the smallest along all dimensions, by another kernel."""
-
-    name = "min-by-amin"
-    replaces = ("aten::min",)
-    summary = "Take amin along all dimensions"
-    spellings = ("torch.min", "Tensor.min")
-    replace = staticmethod(smallest)
+    name = "extreme-by-amax"
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::max": largest,
+        "aten::min": smallest,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.max": largest,
+        "Tensor.max": largest,
+        "torch.min": smallest,
+        "Tensor.min": smallest,
+    }
+    summary = "Take amax or amin along all dimensions"

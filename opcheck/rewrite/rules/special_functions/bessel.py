@@ -1,13 +1,13 @@
 """Bessel and Airy functions by the rational functions that PyTorch's kernels use."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.base import MATH, Pointwise
+from opcheck.rewrite.base import MATH, Pointwise, special_names
 from opcheck.rewrite.draw import FLOATS
 
 # fmt: off
@@ -168,64 +168,35 @@ def spherical_bessel_j0(x: Tensor) -> Tensor:
     return _as(torch.where(given.abs() == math.inf, torch.zeros_like(given), found), x)
 
 
-class BesselJ0ByRatios(Pointwise):
-    """Up to 5 a rational function with the zeros as factors, from there on waves.
+class BesselByRatios(Pointwise):
+    """Up to 5 a rational function, with the zeros as factors or with a logarithm, then waves.
 
-    Coefficients and joints are those of PyTorch's kernels, taken from Cephes; PyTorch has no
-    derivative, so there is none here.
+    ``y0`` and ``y1`` have ``j0`` and ``j1`` times a logarithm there. Coefficients and joints are
+    those of PyTorch's kernels, taken from Cephes; PyTorch has no derivative, so there is none here.
     """
 
-    name = "bessel-j0-by-ratios"
+    name = "bessel-by-ratios"
     tolerance = 64.0
     dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS[:2], torch.int64)
     marks: ClassVar[tuple[float, ...]] = (5.0, 1e-6, 2.4)
-    replaces: ClassVar[tuple[str, ...]] = ("aten::special_bessel_j0",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::special_bessel_j0": bessel_j0,
+        "aten::special_bessel_j1": bessel_j1,
+        "aten::special_bessel_y0": bessel_y0,
+        "aten::special_bessel_y1": bessel_y1,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = special_names(functions)
     summary = "Write it with the rational functions of PyTorch's kernel"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.special.bessel_j0",)
     references: ClassVar[tuple[str, ...]] = (MATH,)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(bessel_j0)
 
 
-class BesselJ1ByRatios(BesselJ0ByRatios):
-    """Up to 5 a rational function with the zeros as factors, from there on waves.
-
-    Coefficients are those of PyTorch's kernel.
-    """
-
-    name = "bessel-j1-by-ratios"
-    replaces = ("aten::special_bessel_j1",)
-    spellings = ("torch.special.bessel_j1",)
-    replace = staticmethod(bessel_j1)
-
-
-class BesselY0ByRatios(BesselJ0ByRatios):
-    """Up to 5 a rational function and ``j0`` times a logarithm, from there on waves.
-
-    Coefficients are those of PyTorch's kernel.
-    """
-
-    name = "bessel-y0-by-ratios"
-    replaces = ("aten::special_bessel_y0",)
-    spellings = ("torch.special.bessel_y0",)
-    replace = staticmethod(bessel_y0)
-
-
-class BesselY1ByRatios(BesselJ0ByRatios):
-    """Up to 5 a rational function and ``j1`` times a logarithm, from there on waves.
-
-    Coefficients are those of PyTorch's kernel.
-    """
-
-    name = "bessel-y1-by-ratios"
-    replaces = ("aten::special_bessel_y1",)
-    spellings = ("torch.special.bessel_y1",)
-    replace = staticmethod(bessel_y1)
-
-
-class SphericalBesselJ0BySine(BesselJ0ByRatios):
+class SphericalBesselJ0BySine(Pointwise):
     """``sin(x) / x``, below a half the first seven terms of its series."""
 
     name = "spherical-bessel-j0-by-sine"
+    tolerance = 64.0
+    dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS[:2], torch.int64)
     marks = (0.5, 3.1415927)
     replaces = ("aten::special_spherical_bessel_j0",)
     summary = "Divide the sine by x, and take its series near 0"

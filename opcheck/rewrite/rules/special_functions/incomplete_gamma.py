@@ -1,7 +1,7 @@
 """Regularized incomplete gamma functions: a series, a continued fraction, and Temme's expansion."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -272,29 +272,38 @@ def igammac(self: Tensor, other: Tensor) -> Tensor:
     return _given(self, other, upper=True)
 
 
-class IgammaBySeries(Pointwise):
+class IncompleteGammaBySeries(Pointwise):
     """A series, a continued fraction and, for large a near x, Temme's uniform expansion.
 
     They are chosen as in PyTorch's kernel, with as many terms as the slowest place needs: about
     1,000 calls in float32. Temme's coefficients are the kernel's, as far as they matter from 20
     on. In float32 either is off by as much as rounding widens in ``x ** a``. The error is at most
-    1024 ``eps`` of 1, the largest value there is: small results may have no digits.
+    1024 ``eps`` of 1, the largest value there is: small results may have no digits. ``igammac`` is
+    not subtracted from 1 where it is small.
     """
 
-    name = "igamma-by-series"
+    name = "incomplete-gamma-by-series"
     label = Label.APPROXIMATE
     tolerance = 0.0
     gives_up = (
         "0 or 1 stands for NaN where a is beyond 1e37, and digits are lost where both are tiny"
     )
     dtypes: ClassVar[tuple[torch.dtype, ...]] = FLOATS[:2]
-    replaces: ClassVar[tuple[str, ...]] = ("aten::igamma",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::igamma": igamma,
+        "aten::igammac": igammac,
+    }
+    replaces = tuple(functions)
     summary = "Add a series, a continued fraction and Temme's expansion"
-    spellings: ClassVar[tuple[str, ...]] = (
-        "torch.igamma", "Tensor.igamma", "torch.special.gammainc"
-    )  # fmt: skip
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.igamma": igamma,
+        "Tensor.igamma": igamma,
+        "torch.special.gammainc": igamma,
+        "torch.igammac": igammac,
+        "Tensor.igammac": igammac,
+        "torch.special.gammaincc": igammac,
+    }
     references: ClassVar[tuple[str, ...]] = (MATH, "https://dlmf.nist.gov/8.12")
-    replace: ClassVar[Callable[..., Any]] = staticmethod(igamma)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Near each other and apart, up to some hundreds."""
@@ -305,16 +314,3 @@ class IgammaBySeries(Pointwise):
             ratio = draw.tensor(shape, (dtype,), edges=False) * 0.2
             return (a, a * ratio.exp()), {}
         return (a, spread(draw, shape, (dtype,), (1.1, 0.5), (1.0, 10.0, 100.0, 0.1))), {}
-
-
-class IgammacBySeries(IgammaBySeries):
-    """A series, a continued fraction and, for large a near x, Temme's uniform expansion.
-
-    As ``igamma-by-series``, without subtracting from 1 where the result is small; the error is at
-    most 1024 ``eps`` of 1.
-    """
-
-    name = "igammac-by-series"
-    replaces = ("aten::igammac",)
-    spellings = ("torch.igammac", "Tensor.igammac", "torch.special.gammaincc")
-    replace = staticmethod(igammac)

@@ -1,13 +1,13 @@
 """Modified Bessel functions by the Chebyshev series that PyTorch's kernels use."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.base import MATH, SOURCES, Pointwise
+from opcheck.rewrite.base import MATH, SOURCES, Pointwise, special_names
 from opcheck.rewrite.draw import FLOATS
 
 # fmt: off
@@ -297,58 +297,38 @@ class I1eBySeries(I0eBySeries):
     replace = staticmethod(i1e)
 
 
-class ModifiedBesselI0BySeries(I0BySeries):
-    """The same as ``i0-by-series``, for the name by which PyTorch has no gradient."""
+class ModifiedBesselIBySeries(Pointwise):
+    """The same as ``i0-by-series`` and ``i1-by-series``, by names that have no gradient."""
 
-    name = "modified-bessel-i0-by-series"
-    dtypes = (*FLOATS[:2], torch.int64)
-    replaces = ("aten::special_modified_bessel_i0",)
-    spellings = ("torch.special.modified_bessel_i0",)
-    replace = staticmethod(modified_bessel_i0)
+    name = "modified-bessel-i-by-series"
+    tolerance = 8.0
+    dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS[:2], torch.int64)
+    marks: ClassVar[tuple[float, ...]] = (8.0, 1e-9)
+    scales: ClassVar[tuple[float, ...]] = (1.0, 10.0, 0.01, 1e4, 1e-20)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::special_modified_bessel_i0": modified_bessel_i0,
+        "aten::special_modified_bessel_i1": modified_bessel_i1,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = special_names(functions)
+    summary = "Write it with the Chebyshev series of PyTorch's kernel"
+    references: ClassVar[tuple[str, ...]] = (MATH, f"{SOURCES}/tools/autograd/derivatives.yaml")
 
 
-class ModifiedBesselI1BySeries(ModifiedBesselI0BySeries):
-    """The same as ``i1-by-series``, for the name by which PyTorch has no gradient."""
+class ModifiedBesselKBySeries(ModifiedBesselIBySeries):
+    """Up to 2 a series and a logarithm times ``i0`` or ``i1``, beyond another with a decay.
 
-    name = "modified-bessel-i1-by-series"
-    replaces = ("aten::special_modified_bessel_i1",)
-    spellings = ("torch.special.modified_bessel_i1",)
-    replace = staticmethod(modified_bessel_i1)
+    The decay is ``exp(-x) / sqrt(x)``; the scaled ones are times ``exp(x)``, without overflow.
+    """
 
-
-class ModifiedBesselK0BySeries(ModifiedBesselI0BySeries):
-    """Up to 2 a series less ``log(x / 2) * i0(x)``, beyond another with ``exp(-x) / sqrt(x)``."""
-
-    name = "modified-bessel-k0-by-series"
+    name = "modified-bessel-k-by-series"
     tolerance = 64.0
     marks = (2.0, 1.1, 1e-9)
-    replaces = ("aten::special_modified_bessel_k0",)
-    spellings = ("torch.special.modified_bessel_k0",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(modified_bessel_k0)
-
-
-class ModifiedBesselK1BySeries(ModifiedBesselK0BySeries):
-    """Up to 2 ``log(x / 2) * i1(x)`` and a series, beyond another with ``exp(-x) / sqrt(x)``."""
-
-    name = "modified-bessel-k1-by-series"
-    replaces = ("aten::special_modified_bessel_k1",)
-    spellings = ("torch.special.modified_bessel_k1",)
-    replace = staticmethod(modified_bessel_k1)
-
-
-class ScaledModifiedBesselK0BySeries(ModifiedBesselK0BySeries):
-    """The series of ``modified-bessel-k0-by-series`` times ``exp(x)``, without overflow."""
-
-    name = "scaled-modified-bessel-k0-by-series"
-    replaces = ("aten::special_scaled_modified_bessel_k0",)
-    spellings = ("torch.special.scaled_modified_bessel_k0",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(scaled_modified_bessel_k0)
-
-
-class ScaledModifiedBesselK1BySeries(ModifiedBesselK0BySeries):
-    """The series of ``modified-bessel-k1-by-series`` times ``exp(x)``, without overflow."""
-
-    name = "scaled-modified-bessel-k1-by-series"
-    replaces = ("aten::special_scaled_modified_bessel_k1",)
-    spellings = ("torch.special.scaled_modified_bessel_k1",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(scaled_modified_bessel_k1)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::special_modified_bessel_k0": modified_bessel_k0,
+        "aten::special_modified_bessel_k1": modified_bessel_k1,
+        "aten::special_scaled_modified_bessel_k0": scaled_modified_bessel_k0,
+        "aten::special_scaled_modified_bessel_k1": scaled_modified_bessel_k1,
+    }
+    replaces = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = special_names(functions)

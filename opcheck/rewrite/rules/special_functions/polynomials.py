@@ -1,14 +1,14 @@
 """Orthogonal polynomials whose degree is a tensor, by angles or by recurrences."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from opcheck.model.plan import Label
-from opcheck.rewrite.base import MATH, Arguments, Pointwise, broadcast
+from opcheck.rewrite.base import MATH, Arguments, Pointwise, broadcast, special_names
 from opcheck.rewrite.draw import FLOATS, Draw
 
 _STEPS = 8
@@ -139,24 +139,35 @@ def shifted_chebyshev_polynomial_w(x: Tensor | float, n: Tensor | float) -> Tens
     return _chebyshev("w", y + y - 1, degree).to(dtype)
 
 
-class ChebyshevTByAngle(Pointwise):
-    """Up to degree 8 the recurrence, above it ``cos(n a)`` of the angle ``a = acos(x)``.
+class ChebyshevByAngle(Pointwise):
+    """Up to degree 8 the recurrence, above it functions of the angle ``a = acos(x)``.
 
-    Where ``|x|`` is above 1, functions of the angle become hyperbolic ones, and NaN stands where
-    the recurrence of PyTorch's kernel overflows. No loop depends on the degree. For NaN itself
+    ``cos(n a)``, ``sin((n + 1) a) / sin(a)``, ``cos((n + 1/2) a) / cos(a / 2)`` and ``sin((n +
+    1/2) a) / sin(a / 2)`` are the four kinds; the shifted ones are those of ``2 * x - 1``. Where
+    ``|x|`` is above 1, functions of the angle become hyperbolic ones, and NaN stands where the
+    recurrence of PyTorch's kernel overflows. No loop depends on the degree. For NaN itself
     PyTorch's result is undefined; there is no derivative in PyTorch, and none here. The error is at
     most ``16 (n + 2) ** 2`` ``eps`` of the value, or of the largest value between -1 and 1.
     """
 
-    name = "chebyshev-t-by-angle"
+    name = "chebyshev-by-angle"
     label = Label.APPROXIMATE
     tolerance = 0.0
     gives_up = "NaN stands where the polynomial overflows, and next to its zeros digits are lost"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::special_chebyshev_polynomial_t",)
-    spellings: ClassVar[tuple[str, ...]] = ("torch.special.chebyshev_polynomial_t",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::special_chebyshev_polynomial_t": chebyshev_polynomial_t,
+        "aten::special_chebyshev_polynomial_u": chebyshev_polynomial_u,
+        "aten::special_chebyshev_polynomial_v": chebyshev_polynomial_v,
+        "aten::special_chebyshev_polynomial_w": chebyshev_polynomial_w,
+        "aten::special_shifted_chebyshev_polynomial_t": shifted_chebyshev_polynomial_t,
+        "aten::special_shifted_chebyshev_polynomial_u": shifted_chebyshev_polynomial_u,
+        "aten::special_shifted_chebyshev_polynomial_v": shifted_chebyshev_polynomial_v,
+        "aten::special_shifted_chebyshev_polynomial_w": shifted_chebyshev_polynomial_w,
+    }
+    replaces = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = special_names(functions)
     summary = "Take the recurrence for small degrees and the angle for others"
-    references: ClassVar[tuple[str, ...]] = (MATH,)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(chebyshev_polynomial_t)
+    references = (MATH,)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Inside and outside of -1 ... 1 and at its ends, degrees of both sides of 0."""
@@ -169,90 +180,6 @@ class ChebyshevTByAngle(Pointwise):
         n = draw.tensor(broadcast(draw, shape), (torch.int64,))
         n = n.abs() + draw.integer(-2, 6)
         return (x, n.to(dtype) if draw.flag() else n), {}
-
-
-class ChebyshevUByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``sin((n + 1) a) / sin(a)``.
-
-    The angle is ``a = acos(x)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "chebyshev-u-by-angle"
-    replaces = ("aten::special_chebyshev_polynomial_u",)
-    spellings = ("torch.special.chebyshev_polynomial_u",)
-    replace = staticmethod(chebyshev_polynomial_u)
-
-
-class ChebyshevVByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``cos((n + 1/2) a) / cos(a / 2)``.
-
-    The angle is ``a = acos(x)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "chebyshev-v-by-angle"
-    replaces = ("aten::special_chebyshev_polynomial_v",)
-    spellings = ("torch.special.chebyshev_polynomial_v",)
-    replace = staticmethod(chebyshev_polynomial_v)
-
-
-class ChebyshevWByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``sin((n + 1/2) a) / sin(a / 2)``.
-
-    The angle is ``a = acos(x)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "chebyshev-w-by-angle"
-    replaces = ("aten::special_chebyshev_polynomial_w",)
-    spellings = ("torch.special.chebyshev_polynomial_w",)
-    replace = staticmethod(chebyshev_polynomial_w)
-
-
-class ShiftedChebyshevTByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``cos(n a)``.
-
-    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "shifted-chebyshev-t-by-angle"
-    replaces = ("aten::special_shifted_chebyshev_polynomial_t",)
-    spellings = ("torch.special.shifted_chebyshev_polynomial_t",)
-    replace = staticmethod(shifted_chebyshev_polynomial_t)
-
-
-class ShiftedChebyshevUByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``sin((n + 1) a) / sin(a)``.
-
-    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "shifted-chebyshev-u-by-angle"
-    replaces = ("aten::special_shifted_chebyshev_polynomial_u",)
-    spellings = ("torch.special.shifted_chebyshev_polynomial_u",)
-    replace = staticmethod(shifted_chebyshev_polynomial_u)
-
-
-class ShiftedChebyshevVByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``cos((n + 1/2) a) / cos(a / 2)``.
-
-    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "shifted-chebyshev-v-by-angle"
-    replaces = ("aten::special_shifted_chebyshev_polynomial_v",)
-    spellings = ("torch.special.shifted_chebyshev_polynomial_v",)
-    replace = staticmethod(shifted_chebyshev_polynomial_v)
-
-
-class ShiftedChebyshevWByAngle(ChebyshevTByAngle):
-    """Up to degree 8 the recurrence, above it ``sin((n + 1/2) a) / sin(a / 2)``.
-
-    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
-    """
-
-    name = "shifted-chebyshev-w-by-angle"
-    replaces = ("aten::special_shifted_chebyshev_polynomial_w",)
-    spellings = ("torch.special.shifted_chebyshev_polynomial_w",)
-    replace = staticmethod(shifted_chebyshev_polynomial_w)
 
 
 LARGEST = 40
@@ -319,23 +246,29 @@ def legendre_polynomial_p(x: Number, n: Number) -> Tensor:
     )
 
 
-class HermiteHByRecurrence(Pointwise):
+class PolynomialsByRecurrence(Pointwise):
     """The recurrence of PyTorch's kernel up to degree 40, each degree kept where it is asked for.
 
     How many steps there are cannot depend on the degrees, which are a tensor: above 40 there is
     NaN. PyTorch has no derivative, so there is none here. Below, the error is at most 16 ``eps`` of
-    the value, or 16 times what the polynomial changes with the last place of ``x``; where it
-    overflows, NaN may stand for an infinity.
+    the value, or 16 times what the polynomial changes with the last place of ``x``; Laguerre's
+    cancels, and is off by at most ``16 (n + 2) ** 2`` ``eps`` of the value, or of the largest
+    between -1 and 1. Where a polynomial overflows, NaN may stand for an infinity.
     """
 
-    name = "hermite-h-by-recurrence"
+    name = "polynomials-by-recurrence"
     label = Label.APPROXIMATE
-    replaces: ClassVar[tuple[str, ...]] = ("aten::special_hermite_polynomial_h",)
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "aten::special_hermite_polynomial_h": hermite_polynomial_h,
+        "aten::special_hermite_polynomial_he": hermite_polynomial_he,
+        "aten::special_laguerre_polynomial_l": laguerre_polynomial_l,
+        "aten::special_legendre_polynomial_p": legendre_polynomial_p,
+    }
+    replaces = tuple(functions)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = special_names(functions)
     summary = "Take 40 steps of the recurrence"
     gives_up = "degrees above 40, where the result is NaN"
-    references: ClassVar[tuple[str, ...]] = (MATH,)
-    spellings: ClassVar[tuple[str, ...]] = ("torch.special.hermite_polynomial_h",)
-    replace: ClassVar[Callable[..., Any]] = staticmethod(hermite_polynomial_h)
+    references = (MATH,)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Degrees of both sides of 0."""
@@ -344,34 +277,3 @@ class HermiteHByRecurrence(Pointwise):
         n = draw.tensor(broadcast(draw, shape), (torch.int64,))
         n = n.abs() + draw.integer(-2, 6)
         return (x, n.to(dtype) if draw.flag() else n), {}
-
-
-class HermiteHeByRecurrence(HermiteHByRecurrence):
-    """The recurrence of PyTorch's kernel up to degree 40, each one kept where it is asked for."""
-
-    name = "hermite-he-by-recurrence"
-    replaces = ("aten::special_hermite_polynomial_he",)
-    spellings = ("torch.special.hermite_polynomial_he",)
-    replace = staticmethod(hermite_polynomial_he)
-
-
-class LaguerreByRecurrence(HermiteHByRecurrence):
-    """The recurrence of PyTorch's kernel up to degree 40, each one kept where it is asked for.
-
-    It cancels: the error is at most ``16 (n + 2) ** 2`` ``eps`` of the value, or of the largest
-    value between -1 and 1.
-    """
-
-    name = "laguerre-by-recurrence"
-    replaces = ("aten::special_laguerre_polynomial_l",)
-    spellings = ("torch.special.laguerre_polynomial_l",)
-    replace = staticmethod(laguerre_polynomial_l)
-
-
-class LegendreByRecurrence(HermiteHByRecurrence):
-    """The recurrence of PyTorch's kernel up to degree 40, each one kept where it is asked for."""
-
-    name = "legendre-by-recurrence"
-    replaces = ("aten::special_legendre_polynomial_p",)
-    spellings = ("torch.special.legendre_polynomial_p",)
-    replace = staticmethod(legendre_polynomial_p)

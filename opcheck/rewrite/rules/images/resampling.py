@@ -1,4 +1,4 @@
-"""Interpolation to another size without its kernels."""
+"""Interpolation to another size without its kernels: the nearest, or neighbours weighed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,12 +9,14 @@ from torch import Tensor
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
-from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.base import SOURCES, Arguments, Rule, dims_of
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
 
 LARGEST = 1 << 28
 """Elements side by side beyond which no one wants to hold them."""
+_Functions = Mapping[str, Callable[..., Any]]
+_DECOMPOSITIONS = f"{SOURCES}/torch/_decomp/decompositions.py"
 
 
 def _ratio(size: int, out: int, align_corners: bool, scale: float | None) -> float:
@@ -24,14 +26,85 @@ def _ratio(size: int, out: int, align_corners: bool, scale: float | None) -> flo
     return 1.0 / scale if scale is not None and scale > 0 else size / out
 
 
+def _picked(x: Tensor, places: Sequence[Tensor]) -> Tensor:
+    """Elements of the last dimensions at each combination of places, which may have any shape.
+
+    All at once: gradients then add up in the order of the result, as they do in PyTorch.
+    """
+    count, where = len(places), places[0].reshape(-1)
+    for number in range(1, count):
+        where = where.unsqueeze(-1) * x.size(number - count) + places[number].reshape(-1)
+        where = where.reshape(-1)
+    sizes = [*x.shape[:-count], *(size for place in places for size in place.shape)]
+    return x.flatten(-count).index_select(-1, where).reshape(sizes)
+
+
+def _nearest(
+    self: Tensor, output_size: Sequence[int], scales: Sequence[float | None], offset: float
+) -> Tensor:
+    places = []
+    for number, (out, scale) in enumerate(zip(output_size, scales, strict=True)):
+        size = self.size(number - len(output_size))
+        steps = torch.arange(out, device=self.device).to(torch.float32)
+        steps = steps + offset if offset else steps
+        place = (steps * _ratio(size, out, False, scale)).to(torch.int64)
+        places.append(place.clamp(0, size - 1))
+    return _picked(self, places)
+
+
+def upsample_nearest1d(
+    self: Tensor, output_size: Sequence[int], scales: float | None = None
+) -> Tensor:
+    """Pick the element before each place."""
+    return _nearest(self, output_size, [scales], 0.0)
+
+
+def upsample_nearest2d(
+    self: Tensor, output_size: Sequence[int],
+    scales_h: float | None = None, scales_w: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Pick the element before each place."""
+    return _nearest(self, output_size, [scales_h, scales_w], 0.0)
+
+
+def upsample_nearest3d(
+    self: Tensor, output_size: Sequence[int], scales_d: float | None = None,
+    scales_h: float | None = None, scales_w: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Pick the element before each place."""
+    return _nearest(self, output_size, [scales_d, scales_h, scales_w], 0.0)
+
+
+def upsample_nearest_exact1d(
+    self: Tensor, output_size: Sequence[int], scales: float | None = None
+) -> Tensor:
+    """Pick the element whose middle is nearest."""
+    return _nearest(self, output_size, [scales], 0.5)
+
+
+def upsample_nearest_exact2d(
+    self: Tensor, output_size: Sequence[int],
+    scales_h: float | None = None, scales_w: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Pick the element whose middle is nearest."""
+    return _nearest(self, output_size, [scales_h, scales_w], 0.5)
+
+
+def upsample_nearest_exact3d(
+    self: Tensor, output_size: Sequence[int], scales_d: float | None = None,
+    scales_h: float | None = None, scales_w: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Pick the element whose middle is nearest."""
+    return _nearest(self, output_size, [scales_d, scales_h, scales_w], 0.5)
+
+
 def _weighed(x: Tensor, dim: int, place: Tensor, weight: Tensor) -> Tensor:
     """Add up elements of one dimension at [out, taps] places with weights; 0 takes none."""
-    size = x.size(dim)
-    picked = x.index_select(dim, place.clamp(0, size - 1).reshape(-1)).unflatten(dim, place.shape)
+    row = place.clamp(0, x.size(dim) - 1).reshape(-1)
+    picked: Tensor = x.index_select(dim, row).unflatten(dim, place.shape)
     shape = [1] * picked.dim()
     shape[dim], shape[dim + 1] = place.shape
-    weighed: Tensor = picked * weight.to(x.dtype).reshape(shape)
-    return weighed.sum(dim + 1)
+    return (picked * weight.to(x.dtype).reshape(shape)).sum(dim + 1)
 
 
 def _cubic(part: Tensor) -> Tensor:
@@ -51,8 +124,7 @@ def _resized(
     wide = x.dtype if x.dtype is torch.float64 else torch.float32
     steps = torch.arange(out, device=x.device).to(wide).unsqueeze(-1)
     place = steps * ratio if align_corners else (steps + 0.5) * ratio - 0.5
-    if not cubic:
-        place = place.clamp(min=0.0)
+    place = place if cubic else place.clamp(min=0.0)
     low = place.floor()
     part = place - low
     taps = torch.arange(-1 if cubic else 0, 3 if cubic else 2, device=x.device)
@@ -61,12 +133,9 @@ def _resized(
 
 
 def _resample(
-    self: Tensor,
-    output_size: Sequence[int],
-    align_corners: bool,
-    scales: Sequence[float | None],
-    cubic: bool = False,
-) -> Tensor:
+    self: Tensor, output_size: Sequence[int], align_corners: bool,
+    scales: Sequence[float | None], cubic: bool = False,
+) -> Tensor:  # fmt: skip
     x = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
     for number in reversed(range(len(output_size))):
         dim, out = self.dim() - len(output_size) + number, output_size[number]
@@ -110,12 +179,11 @@ def _smoothed(
     x: Tensor, dim: int, out: int, align_corners: bool, scale: float | None, cubic: bool
 ) -> Tensor:
     """Weigh all elements that one element of the output covers."""
-    size = x.size(dim)
+    size, wide = x.size(dim), x.dtype if x.dtype is torch.float64 else torch.float32
     ratio = _ratio(size, out, align_corners, scale)
     stretch = max(ratio, 1.0)
     support = (2.0 if cubic else 1.0) * stretch
     taps = min(math.ceil(support) * 2 + 1, size)
-    wide = x.dtype if x.dtype is torch.float64 else torch.float32
     center = (torch.arange(out, device=x.device).to(wide).unsqueeze(-1) + 0.5) * ratio
     first = (center - support + 0.5).clamp(min=0.0).to(torch.int64)
     last = (center + support + 0.5).clamp(max=float(size)).to(torch.int64)
@@ -133,15 +201,12 @@ def _smoothed(
 
 
 def _smooth(
-    self: Tensor,
-    output_size: Sequence[int],
-    align_corners: bool,
-    scales: Sequence[float | None],
-    cubic: bool,
-) -> Tensor:
+    self: Tensor, output_size: Sequence[int], align_corners: bool,
+    scales: Sequence[float | None], cubic: bool,
+) -> Tensor:  # fmt: skip
     x = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
-    for number in reversed(range(len(output_size))):
-        dim, out = self.dim() - len(output_size) + number, output_size[number]
+    for number in range(-1, -1 - len(output_size), -1):
+        dim, out = self.dim() + number, output_size[number]
         x = _smoothed(x, dim, out, align_corners, scales[number], cubic)
     return x.to(self.dtype)
 
@@ -168,65 +233,50 @@ def _wanted(
     """Sizes of the result, and the scales that places go by where they are given."""
     dims = input.dim() - 2
     if size is not None:
-        sizes = [size] * dims if isinstance(size, int) else list(size)
-        return sizes, [None] * dims
-    by = scale_factor
-    factors = list(by) if isinstance(by, Sequence) else [by] * dims
+        return [size] * dims if isinstance(size, int) else list(size), [None] * dims
+    factors = list(scale_factor) if isinstance(scale_factor, Sequence) else [scale_factor] * dims
     sizes = [math.floor(float(input.size(2 + d)) * factors[d]) for d in range(dims)]
     return sizes, [None] * dims if recompute else factors
 
 
-def interpolate_linear(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
+_NEAREST = {"nearest": 0.0, "nearest-exact": 0.5}
+_TAPS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4}
+
+
+def interpolate_nearest(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Tensor:
-    """Weigh the two elements around each place, in one dimension after the other."""
+) -> Tensor:  # fmt: skip
+    """Pick the element before each place, or the one whose middle is nearest."""
     one = (size is None) != (scale_factor is None)
-    if (
-        not one
-        or antialias
-        or {"linear": 3, "bilinear": 4, "trilinear": 5}.get(mode) != input.dim()
-    ):
+    if not one or antialias or align_corners is not None or mode not in _NEAREST:
         return torch.nn.functional.interpolate(
             input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
         )
     sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
-    return _resample(input, sizes, bool(align_corners), scales)
+    return _nearest(input, sizes, scales, _NEAREST[mode])
 
 
-def interpolate_cubic(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
+def interpolate_by_taps(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Tensor:
-    """Weigh the four elements around each place, in one dimension after the other."""
-    one = (size is None) != (scale_factor is None)
-    if not one or antialias or mode != "bicubic" or input.dim() != 4:
+) -> Tensor:  # fmt: skip
+    """Weigh the elements around each place, in one dimension after the other."""
+    if (size is None) == (scale_factor is None) or antialias or _TAPS.get(mode) != input.dim():
         return torch.nn.functional.interpolate(
             input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
         )
     sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
-    return _resample(input, sizes, bool(align_corners), scales, cubic=True)
+    return _resample(input, sizes, bool(align_corners), scales, cubic=mode == "bicubic")
 
 
 def interpolate_smooth(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Weigh the elements that each one of the result covers, in one dimension after the other."""
     one = (size is None) != (scale_factor is None)
     if not one or not antialias or mode not in ("bilinear", "bicubic") or input.dim() != 4:
@@ -237,26 +287,65 @@ def interpolate_smooth(
     return _smooth(input, sizes, bool(align_corners), scales, mode == "bicubic")
 
 
-class UpsampleLinear1dByTaps(Rule):
-    """Per dimension, the two elements around each place are picked by index, weighed and added.
+class UpsampleNearestByIndex(Rule):
+    """The element before each place, or whose middle is nearest, is picked by its index.
 
-    The weights are those of PyTorch's kernel; dimensions go one after the other, so the order of
-    multiplications differs. Half precision is computed in float32.
+    In all dimensions at once. The index is the floor of the place in float32, as in PyTorch's
+    kernel. Gradients in half precision may be rounded at other times.
     """
 
-    name = "upsample-linear1d-by-taps"
-    label: ClassVar[Label] = Label.TOLERANCE
-    tolerance = 512.0
-    replaces: ClassVar[tuple[str, ...]] = ("aten::upsample_linear1d",)
-    summary = "Weigh the elements around each place, one dimension after the other"
-    references: ClassVar[tuple[str, ...]] = (
-        "https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",
-    )
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.nn.functional.interpolate": interpolate_linear
+    name = "upsample-nearest-by-index"
+    functions: ClassVar[_Functions] = {
+        "aten::upsample_nearest1d": upsample_nearest1d,
+        "aten::upsample_nearest2d": upsample_nearest2d,
+        "aten::upsample_nearest3d": upsample_nearest3d,
+        "aten::_upsample_nearest_exact1d": upsample_nearest_exact1d,
+        "aten::_upsample_nearest_exact2d": upsample_nearest_exact2d,
+        "aten::_upsample_nearest_exact3d": upsample_nearest_exact3d,
     }
-    replace: ClassVar[Callable[..., Any]] = staticmethod(upsample_linear1d)
-    _dims: ClassVar[int] = 1
+    replaces = tuple(functions)
+    summary = "Pick the nearest elements by index"
+    references = (_DECOMPOSITIONS,)
+    spelled: ClassVar[_Functions] = {"torch.nn.functional.interpolate": interpolate_nearest}
+
+    def refuses(self, call: Call) -> str:
+        """Decline empty outputs."""
+        return "" if math.prod(call.args[1]) else "the output is empty"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Smaller, larger and the same, with given scales and without."""
+        dims = range(dims_of(op))
+        sizes = [draw.integer(1, 6) for _ in dims]
+        lead, dtypes = draw.shape(2, 2, smallest=1, largest=3), (*FLOATS[:2], torch.uint8)
+        scales = [draw.choose((0.5, 1.5, 2.0)) for _ in dims]
+        if draw.flag():
+            out = [max(math.floor(s * f), 1) for s, f in zip(sizes, scales, strict=True)]
+            return (draw.tensor([*lead, *sizes], dtypes), out, *scales), {}
+        out = [draw.integer(1, 9) for _ in dims]
+        return (draw.tensor([*lead, *sizes], dtypes), out), {}
+
+
+class UpsampleByTaps(Rule):
+    """Per dimension, the two or four elements around each place are picked, weighed and added.
+
+    The weights are those of PyTorch's kernel; dimensions go one after the other, so the order of
+    multiplications differs: two times two elements instead of four, three times two instead of
+    eight, two times four instead of sixteen. Half precision is computed in float32.
+    """
+
+    name = "upsample-by-taps"
+    label = Label.TOLERANCE
+    tolerance = 512.0
+    functions: ClassVar[_Functions] = {
+        "aten::upsample_linear1d": upsample_linear1d,
+        "aten::upsample_bilinear2d": upsample_bilinear2d,
+        "aten::upsample_trilinear3d": upsample_trilinear3d,
+        "aten::upsample_bicubic2d": upsample_bicubic2d,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
+    summary = "Weigh the elements around each place, one dimension after the other"
+    references: ClassVar[tuple[str, ...]] = (_DECOMPOSITIONS,)
+    spelled: ClassVar[_Functions] = {"torch.nn.functional.interpolate": interpolate_by_taps}
     _dtypes: ClassVar[Sequence[torch.dtype]] = FLOATS
 
     def refuses(self, call: Call) -> str:
@@ -271,74 +360,37 @@ class UpsampleLinear1dByTaps(Rule):
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Smaller, larger and the same, with and without aligned corners and given scales."""
-        sizes = [draw.integer(1, 6) for _ in range(self._dims)]
+        dims = range(dims_of(op))
+        sizes = [draw.integer(1, 6) for _ in dims]
         x = draw.tensor([draw.integer(1, 2), draw.integer(1, 3), *sizes], self._dtypes, edges=False)
-        scales = [draw.choose((0.5, 1.5, 2.0)) for _ in range(self._dims)]
-        given: list[Any] = [None] * self._dims
-        out = [draw.integer(1, 9) for _ in range(self._dims)]
+        scales = [draw.choose((0.5, 1.5, 2.0)) for _ in dims]
+        given: list[Any] = [None] * len(dims)
+        out = [draw.integer(1, 9) for _ in dims]
         if draw.flag():
             given = scales
             out = [max(math.floor(s * f), 1) for s, f in zip(sizes, scales, strict=True)]
         return (x, out, draw.flag(), *given), {}
 
 
-class UpsampleBilinear2dByTaps(UpsampleLinear1dByTaps):
-    """Per dimension, the two elements around each place are picked by index, weighed and added.
-
-    Columns first, then rows: two times two elements instead of four.
-    """
-
-    name = "upsample-bilinear2d-by-taps"
-    replaces = ("aten::upsample_bilinear2d",)
-    replace = staticmethod(upsample_bilinear2d)
-    _dims = 2
-
-
-class UpsampleTrilinear3dByTaps(UpsampleLinear1dByTaps):
-    """Per dimension, the two elements around each place are picked by index, weighed and added.
-
-    Three times two elements instead of eight.
-    """
-
-    name = "upsample-trilinear3d-by-taps"
-    replaces = ("aten::upsample_trilinear3d",)
-    replace = staticmethod(upsample_trilinear3d)
-    _dims = 3
-
-
-class UpsampleBicubic2dByTaps(UpsampleLinear1dByTaps):
-    """Per dimension, the four elements around each place are picked by index, weighed and added.
-
-    Two times four elements instead of sixteen; places beyond the border repeat it.
-    """
-
-    name = "upsample-bicubic2d-by-taps"
-    replaces = ("aten::upsample_bicubic2d",)
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.nn.functional.interpolate": interpolate_cubic
-    }
-    replace = staticmethod(upsample_bicubic2d)
-    _dims = 2
-
-
-class UpsampleBilinear2dAaByTaps(UpsampleLinear1dByTaps):
+class UpsampleSmoothByTaps(UpsampleByTaps):
     """Per dimension, all elements that one of the output covers are weighed by their distance.
 
     The weights are computed once for all rows and columns; when an image shrinks by n they are
-    2 n + 1. Values must be finite: an infinite one reaches neighbours whose weight is 0.
+    2 n + 1, or 4 n + 1 of a cubic one. Values must be finite: an infinite one reaches neighbours
+    whose weight is 0.
     """
 
-    name = "upsample-bilinear2d-aa-by-taps"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::_upsample_bilinear2d_aa",)
+    name = "upsample-aa-by-taps"
+    functions: ClassVar[_Functions] = {
+        "aten::_upsample_bilinear2d_aa": upsample_bilinear2d_aa,
+        "aten::_upsample_bicubic2d_aa": upsample_bicubic2d_aa,
+    }
+    replaces: ClassVar[tuple[str, ...]] = tuple(functions)
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/vision/issues/6806",
         "https://github.com/apple/coremltools/pull/2818",
     )
-    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        "torch.nn.functional.interpolate": interpolate_smooth
-    }
-    replace: ClassVar[Callable[..., Any]] = staticmethod(upsample_bilinear2d_aa)
-    _dims: ClassVar[int] = 2
+    spelled: ClassVar[_Functions] = {"torch.nn.functional.interpolate": interpolate_smooth}
     _dtypes = FLOATS[:2]
 
     def refuses(self, call: Call) -> str:
@@ -346,15 +398,3 @@ class UpsampleBilinear2dAaByTaps(UpsampleLinear1dByTaps):
         if call.args[1][-1] == 1:
             return "PyTorch's own kernel for the host mixes up rows where one column is left"
         return super().refuses(call)
-
-
-class UpsampleBicubic2dAaByTaps(UpsampleBilinear2dAaByTaps):
-    """Per dimension, all elements that one of the output covers are weighed by their distance.
-
-    The weights are computed once for all rows and columns; when an image shrinks by n they are
-    4 n + 1. Values must be finite: an infinite one reaches neighbours whose weight is 0.
-    """
-
-    name = "upsample-bicubic2d-aa-by-taps"
-    replaces = ("aten::_upsample_bicubic2d_aa",)
-    replace = staticmethod(upsample_bicubic2d_aa)
