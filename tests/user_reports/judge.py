@@ -46,6 +46,7 @@ class Answer:
 
 _PLAIN = frozenset({
     "registered", "decomposes", "document-overruled", "chosen-by-device", "no-device-work",
+    "compile-backend",
 })  # fmt: skip
 """Reasons of a finding that has no caution."""
 _OF_THE_MACHINE = frozenset({
