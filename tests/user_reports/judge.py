@@ -147,6 +147,17 @@ def left_out() -> Iterable[LeftOut]:
     return [thread for module in _modules() for thread in module.LEFT_OUT]
 
 
+def of_exports() -> frozenset[str]:
+    """Names of the reports about models that are exported or compiled."""
+    found = (module for module in _modules() if ".exports_" in module.__name__)
+    return frozenset(report.name for module in found for report in module.REPORTS)
+
+
+def awaiting() -> tuple[Report, ...]:
+    """What users met with exports that no target stood for when it was written down."""
+    return tuple(each for module in _modules() for each in getattr(module, "AWAITING", ()))
+
+
 @cache
 def _modules() -> tuple[ModuleType, ...]:
     """A module a vendor."""
