@@ -5,6 +5,8 @@ and of ``exports_openvino`` was exported by the libraries of the target's releas
 runtime, before any scan of it: ``met`` is what happened there, and ``told`` what the thread says.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
@@ -76,7 +78,7 @@ def _rotated(x: Tensor, turns: Tensor) -> Tensor:
     return torch.view_as_real(pairs * torch.view_as_complex(turns)).flatten(1)
 
 
-def _fourier_unit(x: Tensor) -> Tensor:
+def _fourier_unit(x: Tensor) -> Any:
     parts = torch.fft.rfftn(x, dim=(-2, -1), norm="ortho")
     stacked = torch.stack((parts.real, parts.imag), -1).relu()
     return torch.fft.irfftn(torch.complex(stacked[..., 0], stacked[..., 1]), s=(16, 16),
@@ -88,11 +90,11 @@ def _sound(real: Tensor, imaginary: Tensor) -> Tensor:
     return torch.istft(torch.complex(real, imaginary), 16, 8, window=window, length=64)
 
 
-def _boxes_kept(boxes: Tensor, scores: Tensor, kinds: Tensor) -> Tensor:
+def _boxes_kept(boxes: Tensor, scores: Tensor, kinds: Tensor) -> Any:
     return vision.batched_nms(boxes, scores, kinds, 0.5)
 
 
-def _boxes_pooled(x: Tensor, boxes: Tensor) -> Tensor:
+def _boxes_pooled(x: Tensor, boxes: Tensor) -> Any:
     return vision.roi_align(x, [boxes, boxes], (4, 4), 1.0, 2, True)
 
 
@@ -337,14 +339,13 @@ REPORTS = (
 _LEFT_OUT = {
     Why.KNOWN: "pytorch/pytorch#185195 pytorch/pytorch#113067 pytorch/pytorch#190338",
     Why.NO_PROGRAM: """
-        pytorch/pytorch#126618 pytorch/pytorch#115509 pytorch/pytorch#121098
-        pytorch/pytorch#107922 huggingface/optimum#1810 microsoft/onnxruntime#19537
-        pytorch/pytorch#136756 microsoft/onnxscript#1543 pytorch/pytorch#139508
-        pytorch/pytorch#138313 microsoft/onnxscript#1644 pytorch/pytorch#112831
-        pytorch/pytorch#99662 pytorch/pytorch#126339 pytorch/pytorch#96538 pytorch/pytorch#170176
-        pytorch/pytorch#122844 pytorch/pytorch#138195 pytorch/pytorch#114188
-        pytorch/pytorch#128505 pytorch/pytorch#116443 pytorch/pytorch#134757
-        pytorch/pytorch#125375
+        pytorch/pytorch#126618 pytorch/pytorch#115509 pytorch/pytorch#121098 pytorch/pytorch#107922
+        huggingface/optimum#1810 microsoft/onnxruntime#19537 pytorch/pytorch#136756
+        microsoft/onnxscript#1543 pytorch/pytorch#139508 pytorch/pytorch#138313
+        microsoft/onnxscript#1644 pytorch/pytorch#112831 pytorch/pytorch#99662
+        pytorch/pytorch#126339 pytorch/pytorch#96538 pytorch/pytorch#170176 pytorch/pytorch#122844
+        pytorch/pytorch#138195 pytorch/pytorch#114188 pytorch/pytorch#128505 pytorch/pytorch#116443
+        pytorch/pytorch#134757 pytorch/pytorch#125375
     """,
     Why.NO_CALL: """
         inisis/OnnxSlim#59 tsingmicro-toolchain/OnnxSlim#12 huggingface/pytorch-image-models#2108
@@ -356,35 +357,34 @@ _LEFT_OUT = {
         microsoft/onnxscript#2111 huggingface/diffusers#739 ENOT-AutoDL/onnx2torch#30
         ENOT-AutoDL/onnx2torch#251 pytorch/pytorch#103838 quic/efficient-transformers#1178
         huggingface/transformers#41992 pytorch/vision#9226 ultralytics/ultralytics#20370
-        meta-pytorch/torchfix#95 pytorch/pytorch#81075 pytorch/pytorch#151693
-        pytorch/pytorch#84496 pytorch/pytorch#173782 Xilinx/brevitas#1526 pytorch/pytorch#123845
-        pytorch/pytorch#100289 pytorch/pytorch#115669 ROCm/onnxruntime#215 pytorch/pytorch#119106
-        pytorch/pytorch#104700 microsoft/onnxscript#1108 onnx/onnx#5564 onnx/onnx#4016
-        pytorch/pytorch#137629 microsoft/onnxscript#566 pytorch/pytorch#149646
-        huggingface/transformers#48191 kornia/kornia#4193 kornia/kornia#2559
+        meta-pytorch/torchfix#95 pytorch/pytorch#81075 pytorch/pytorch#151693 pytorch/pytorch#84496
+        pytorch/pytorch#173782 Xilinx/brevitas#1526 pytorch/pytorch#123845 pytorch/pytorch#100289
+        pytorch/pytorch#115669 ROCm/onnxruntime#215 pytorch/pytorch#119106 pytorch/pytorch#104700
+        microsoft/onnxscript#1108 onnx/onnx#5564 onnx/onnx#4016 pytorch/pytorch#137629
+        microsoft/onnxscript#566 pytorch/pytorch#149646 huggingface/transformers#48191
+        kornia/kornia#4193 kornia/kornia#2559
     """,
     Why.OTHERS: """
         pytorch/pytorch#138196 facebookresearch/sapiens#113 enpasos/jax2onnx#210
         enpasos/jax2onnx#206 pytorch/executorch#8727 tenstorrent/tt-forge-onnx#1991
         tinygrad/tinygrad#16018 tinygrad/tinygrad#9307 NVIDIA/TensorRT#3934 f-dangel/unfoldNd#29
-        onnx/onnx#3905 onnx/onnx#21 onnx/onnx#7520 tiny-smart/dysample#5
-        microsoft/onnxruntime#17653 microsoft/onnxruntime#14678
+        onnx/onnx#3905 onnx/onnx#21 onnx/onnx#7520 tiny-smart/dysample#5 microsoft/onnxruntime#17653
+        microsoft/onnxruntime#14678
     """,
     Why.UNCONFIRMED: """
         pytorch/pytorch#166797 pytorch/pytorch#168224 pytorch/pytorch#169178 pytorch/vision#9462
         pytorch/pytorch#170180
     """,
     Why.NO_TARGET: """
-        pytorch/pytorch#147854 pytorch/pytorch#152018 pytorch/pytorch#191855
-        pytorch/pytorch#158739 pytorch/pytorch#112844 pytorch/pytorch#59246 pytorch/pytorch#158658
-        pytorch/pytorch#182266 Lightning-AI/pytorch-lightning#19337 pytorch/pytorch#66684
-        nod-ai/AMD-SHARK-ModelDev#378 pytorch/pytorch#71549 pytorch/pytorch#101397
-        pytorch/pytorch#131272 pytorch/pytorch#68003 pytorch/pytorch#75383 pytorch/pytorch#109370
-        pytorch/pytorch#99424 pytorch/pytorch#81551 pytorch/pytorch#120477 pytorch/pytorch#26472
-        pytorch/pytorch#46237 pytorch/pytorch#101535 microsoft/onnxscript#1298
-        pytorch/pytorch#103571 pytorch/pytorch#103572 pytorch/pytorch#136622 pytorch/pytorch#11339
-        pytorch/pytorch#115637 pytorch/pytorch#120078 pytorch/pytorch#124884
-        pytorch/pytorch#128818 pytorch/pytorch#101013 pytorch/pytorch#128501
+        pytorch/pytorch#147854 pytorch/pytorch#152018 pytorch/pytorch#191855 pytorch/pytorch#158739
+        pytorch/pytorch#112844 pytorch/pytorch#59246 pytorch/pytorch#158658 pytorch/pytorch#182266
+        Lightning-AI/pytorch-lightning#19337 pytorch/pytorch#66684 nod-ai/AMD-SHARK-ModelDev#378
+        pytorch/pytorch#71549 pytorch/pytorch#101397 pytorch/pytorch#131272 pytorch/pytorch#68003
+        pytorch/pytorch#75383 pytorch/pytorch#109370 pytorch/pytorch#99424 pytorch/pytorch#81551
+        pytorch/pytorch#120477 pytorch/pytorch#26472 pytorch/pytorch#46237 pytorch/pytorch#101535
+        microsoft/onnxscript#1298 pytorch/pytorch#103571 pytorch/pytorch#103572
+        pytorch/pytorch#136622 pytorch/pytorch#11339 pytorch/pytorch#115637 pytorch/pytorch#120078
+        pytorch/pytorch#124884 pytorch/pytorch#128818 pytorch/pytorch#101013 pytorch/pytorch#128501
         pytorch/pytorch#137111 pytorch/pytorch#106748 pytorch/pytorch#100429 pytorch/pytorch#58733
         pytorch/pytorch#62764 pytorch/pytorch#100575 pytorch/pytorch#56165 pytorch/pytorch#100438
         pytorch/pytorch#73071 pytorch/pytorch#39067 pytorch/pytorch#74032 pytorch/pytorch#24410

@@ -5,6 +5,8 @@ Most threads are of OpenVINO's other way, by TorchScript, or of older releases: 
 release, converted and run before any scan.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -31,7 +33,7 @@ def _between(x: Tensor) -> Tensor:
     return ((x > 0.01) * (x < 0.99)).all(-1)
 
 
-def _cleared(x: Tensor) -> Tensor:
+def _cleared(x: Tensor) -> Any:
     return torch.ops.aten.zero.default(x) + x
 
 
