@@ -455,6 +455,19 @@ USES = {
         node("aten::_upsample_bilinear2d_aa", self=dense(1, 3, 8, 8), scales_h=0.5, scales_w=2.0),
         {"onnx-antialiased-upsample"},
     ),
+    "floats divided, rounded down, for ONNX": (
+        node("aten::div.Tensor_mode", self=dense(8), other=0.1, rounding_mode="floor"),
+        {"exported-floor-of-quotient"},
+    ),
+    "floats divided, rounded to zero, for ONNX": (
+        node("aten::div.Tensor_mode", self=dense(8), other=0.1, rounding_mode="trunc"), set(),
+    ),
+    "a remainder of floats, for ONNX": (
+        node("aten::remainder.Scalar", self=dense(8), other=0.1), {"exported-floor-of-quotient"},
+    ),
+    "a remainder of integers, for ONNX": (
+        node("aten::remainder.Scalar", self=dense(8, dtype="int64"), other=3), set(),
+    ),
     "antialiased with corners aligned": (
         node("aten::_upsample_bilinear2d_aa", self=dense(1, 3, 8, 8), align_corners=True),
         {"onnx-antialiased-upsample", "onnxruntime-antialiased-scale"},

@@ -132,6 +132,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "TPU: int32 plus a scalar of int64, as int64",
         "310P: conv3d of Qwen3-VL's patches",
         "310P: attention of bge-m3",
+        "H100: integers compiled to float8_e5m2",
     ),
     Cause.RELEASE: (
         "CUDA: replicated ends in bfloat16",
@@ -208,6 +209,11 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MI300X: attention by values with strides",
         "ATOM: products under autocast",
         "910B: elements chosen by a mask",
+        "CUDA: tensordot and a sum, compiled",
+        "CUDA: attention without its weights, compiled",
+        "CUDA: lift, compiled",
+        "CUDA: the sign of -0.0, compiled",
+        "CUDA: cumprod_backward, compiled",
     ),
     Cause.OLDER: (
         "CUDA: gradients of an enlarged image, each time the same",

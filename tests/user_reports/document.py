@@ -9,8 +9,17 @@ from pathlib import Path
 
 from tests.user_reports import answers as kept
 from tests.user_reports.causes import Cause, causes
-from tests.user_reports.judge import Answer, Judged, answers_of, judged, left_out, reports
-from tests.user_reports.report import Report
+from tests.user_reports.judge import (
+    Answer,
+    Judged,
+    answers_of,
+    awaiting,
+    judged,
+    left_out,
+    of_exports,
+    reports,
+)
+from tests.user_reports.report import Met, Report
 
 PATH = Path(__file__).parents[2] / "docs" / "user-reports.md"
 COMMAND = "python -m tests.user_reports.document"
@@ -27,6 +36,8 @@ def page() -> str:
         first=first_counts(),
         now=_lines(_COUNTS, _counts(now)),
         causes=_lines(_CAUSES, _caused(now)),
+        exports=_lines(_EXPORTED, _exported(now)),
+        awaiting="\n".join(f"* {each.told} ({_link(each)})" for each in awaiting()),
         why=_lines(["why", "threads"], _reasons()),
         every="\n".join([_lines(_HEAD, ()), *(row(name, how) for name, how in now.items())]),
     )
@@ -47,17 +58,21 @@ def row(name: str, now: Judged) -> str:
     """The line of a report."""
     report = reports()[name]
     first = kept.first().get(name, {})
-    project, _, number = report.thread.partition("#")
-    link = f"[{report.thread}](https://github.com/{project}/issues/{number})"
     told = first.get(report.target, ())
     said = "; ".join(f"**{one.verdict}** `{one.code}` ({one.op})" for one in told[:2]) or "nothing"
     met = f"{report.met}, by {report.because}"
     then = _judged(report, first) if first else "not yet"
-    return _line([f"{report.told} ({link})", f"`{report.target}`", met, said, then, now])
+    return _line([f"{report.told} ({_link(report)})", f"`{report.target}`", met, said, then, now])
+
+
+def _link(report: Report) -> str:
+    project, _, number = report.thread.partition("#")
+    return f"[{report.thread}](https://github.com/{project}/issues/{number})"
 
 
 _COUNTS = ["vendor", "reports", *Judged, "share right"]
 _CAUSES = ["why", "reports", *(how for how in Judged if how is not Judged.RIGHT)]
+_EXPORTED = ["with the target's release", "reports", "right at first", *Judged, "share right"]
 _HEAD = ["report", "target", "users met", "first answer", "judged", "now"]
 
 
@@ -83,6 +98,20 @@ def _caused(every: Mapping[str, Judged]) -> Iterable[list[str]]:
     numbers = {why: [found[why, how] for how in Judged if how is not Judged.RIGHT] for why in Cause}
     for why, counts in sorted(numbers.items(), key=lambda one: -sum(one[1])):
         yield [why, str(sum(counts)), *map(str, counts)]
+
+
+def _exported(every: Mapping[str, Judged]) -> Iterable[list[str]]:
+    """What was said of exports that run, of those that do not, and of both."""
+    names = sorted(of_exports() & every.keys())
+    runs = [name for name in names if reports()[name].met is Met.WORKS]
+    fails = [name for name in names if name not in runs]
+    first = {name: _judged(reports()[name], kept.first()[name]) for name in names}
+    for label, some in (("does not run", fails), ("runs: a control", runs), ("all", names)):
+        counts = Counter(every[name] for name in some)
+        then = sum(first[name] is Judged.RIGHT for name in some)
+        numbers = [str(counts[how]) for how in Judged]
+        share = _share(every[name] for name in some)
+        yield [label, str(len(some)), str(then), *numbers, share]
 
 
 def _vendor(report: Report) -> str:
@@ -138,6 +167,21 @@ Rebellions, 9 of Gaudi, 5 of MetaX and 1 each of Biren and Enflame.
 By what keeps it from it (`tests/user_reports/causes.py` names the reports of each).
 
 {causes}
+
+## Exports
+
+Reports of `tests/user_reports/exports_*.py`: models that are exported to ONNX or for OpenVINO, or
+compiled by TensorRT or `torch.compile`. Threads about the first two tell of many releases, and
+their targets have one: each program was exported and run by that release's libraries before the
+first scan, and what became of it is what an answer is judged by. Most of what older releases
+refused runs there: those are controls, of which *unknown* counts as right. Of the compilers it is
+what the thread tells. Searches about TorchAir gave no thread that tells of a call.
+
+{exports}
+
+Written down as well, for exports that were no target then, and not answered:
+
+{awaiting}
 
 ## Threads that are no reports
 

@@ -46,6 +46,7 @@ class Answer:
 
 _PLAIN = frozenset({
     "registered", "decomposes", "document-overruled", "chosen-by-device", "no-device-work",
+    "compile-backend",
 })  # fmt: skip
 """Reasons of a finding that has no caution."""
 _OF_THE_MACHINE = frozenset({
@@ -144,6 +145,17 @@ def reports() -> Mapping[str, Report]:
 def left_out() -> Iterable[LeftOut]:
     """Every thread that is no report."""
     return [thread for module in _modules() for thread in module.LEFT_OUT]
+
+
+def of_exports() -> frozenset[str]:
+    """Names of the reports about models that are exported or compiled."""
+    found = (module for module in _modules() if ".exports_" in module.__name__)
+    return frozenset(report.name for module in found for report in module.REPORTS)
+
+
+def awaiting() -> tuple[Report, ...]:
+    """What users met with exports that no target stood for when it was written down."""
+    return tuple(each for module in _modules() for each in getattr(module, "AWAITING", ()))
 
 
 @cache

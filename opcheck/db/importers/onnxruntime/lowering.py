@@ -24,8 +24,10 @@ _DTYPES = (
     "float32", "float16", "int64", "bfloat16", "float64", "int32", "bool", "uint8", "complex64",
     "int16", "int8",
 )  # fmt: skip
-_SAMPLES, _CALLS = 4, 2
-"""Samples of an operator that are looked at, and calls of an overload that are noted a dtype."""
+_SAMPLES, _CALLS, _MORE = 4, 2, 24
+"""Samples of an operator that are looked at, calls of an overload that are noted a dtype, and
+samples that are looked at for a call that comes through, where none of those did.
+"""
 
 
 class Converter:
@@ -101,8 +103,8 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:220]}"
 
 
-def calls(converter: Converter) -> Iterator[tuple[Any, Any, Any]]:
-    """Every call that a sample makes, as a converter would be asked for it."""
+def calls(converter: Converter, samples: slice) -> Iterator[tuple[Any, Any, Any]]:
+    """Every call that these samples make, as a converter would be asked for it."""
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 
@@ -113,10 +115,10 @@ def calls(converter: Converter) -> Iterator[tuple[Any, Any, Any]]:
                 continue
             try:
                 taken = info.sample_inputs("cpu", dtype, requires_grad=False)
-                samples = [sample for _, sample in zip(range(_SAMPLES), taken, strict=False)]
+                known = [sample for _, sample in zip(range(samples.stop), taken, strict=False)]
             except Exception:  # PyTorch has no sample of it here
                 continue
-            for sample in samples[-_CALLS:]:
+            for sample in known[samples.start :]:
                 yield from _seen(converter, info.op, sample)
 
 
@@ -179,17 +181,36 @@ def main() -> None:
     torch.set_num_threads(1)
     converter, found = Converter(), dict[tuple[str, str], list[dict[str, Any]]]()
     _have_kept(converter)
-    for call, args, kwargs in calls(converter):
+    for call, args, kwargs in calls(converter, slice(-_CALLS, _SAMPLES)):
         noted = found.setdefault((call.name(), _given(args, kwargs)), [])
         if len(noted) < _CALLS:
-            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-                noted.append(converter.lowered(call, args, kwargs))
+            noted.append(_lowered(converter, call, args, kwargs))
+    note_others(converter, found)
     data = {
         "reg": sorted(converter.named),
         "table": sorted(call.name() for call in converter.table),
         "out": [[op, dtype, noted] for (op, dtype), noted in found.items()],
     }
     Path(sys.argv[1]).write_text(json.dumps(data), encoding="utf-8")
+
+
+def note_others(converter: Converter, found: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
+    """Note one more call of what never came through, where another sample makes one that does.
+
+    The first samples of PyTorch are often of no dimension or of no elements.
+    """
+    left = {key for key, noted in found.items() if all(said["stage"] != "ok" for said in noted)}
+    for call, args, kwargs in calls(converter, slice(0, _MORE)):
+        key = (call.name(), _given(args, kwargs))
+        if key in left and (said := _lowered(converter, call, args, kwargs))["stage"] == "ok":
+            found[key].append(said)
+            left.remove(key)
+
+
+def _lowered(converter: Converter, call: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """What becomes of a call, without what the libraries print."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        return converter.lowered(call, args, kwargs)
 
 
 def _have_kept(converter: Converter) -> None:
