@@ -16,7 +16,7 @@ from opcheck.model.target import OPSET, TargetKind, TargetSpec
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, open_database, silent
 
-OPTIONS = {"onnxruntime": "--onnx", "openvino": "--openvino"}
+OPTIONS = {"onnxruntime": "--onnx", "openvino": "--openvino", "executorch": "--pte"}
 """Vendor -> the option that keeps the file of its format."""
 
 
