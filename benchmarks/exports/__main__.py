@@ -54,8 +54,9 @@ operators of PyTorch's own samples, drawn by a hash of their names, were really 
 `{PORTABLE}` and run by `executorch.runtime` (`python -m benchmarks.exports.happened FOLDER operator
 {PORTABLE}`, and `model`), without asking opcheck. Beside that stands what a scan says of the same
 call. *Conversion* is whether a program is written; *running*, whether the runtime runs it too,
-whatever the values. *Unknown* is what opcheck says that nobody has told. What opcheck knows comes from
-ExecuTorch's sources and PyTorch's decompositions of other samples: nothing was exported or run for it.
+whatever the values. *Unknown* is what opcheck says that nobody has told. What opcheck knows comes
+from ExecuTorch's sources and PyTorch's decompositions of other samples: nothing was exported or run
+for it.
 """,
     XNNPACK: f"""\
 

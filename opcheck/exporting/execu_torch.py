@@ -7,7 +7,6 @@ import pickle
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -30,8 +29,22 @@ LIBRARIES = ("executorch",)
 _DELEGATED = "executorch_call_delegate"
 
 
+def require_installed() -> None:
+    """Refuse where a library is missing.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    for name in LIBRARIES:
+        if find_spec(name) is None:
+            raise UsageError(
+                Sentence("{text} is not installed, and converting for it takes it", text=name),
+                Sentence("install what it takes: pip install 'opcheck[executorch]'"),
+            )
+
+
 class ExecuTorch:
-    """Lowers models for a chip of the database: ``portable``, or ``xnnpack`` where that takes them."""
+    """Lowers models for a chip of the database: ``portable``, or ``xnnpack`` before that."""
 
     FILE = "model.pte"
 
@@ -44,12 +57,7 @@ class ExecuTorch:
         Raises:
             UsageError: it is not installed.
         """
-        for name in LIBRARIES:
-            if find_spec(name) is None:
-                raise UsageError(
-                    Sentence("{text} is not installed, and converting for it takes it", text=name),
-                    Sentence("install what it takes: pip install 'opcheck[executorch]'"),
-                )
+        require_installed()
 
     def prove(
         self,
@@ -92,7 +100,7 @@ class ExecuTorch:
             with Path(path).open("wb") as file:
                 program.write_to_file(file)
         except Exception as error:  # whatever the lowering raises
-            return ExportRun(Stage.CONVERSION, told(error)), []
+            return ExportRun(Stage.CONVERSION, outputs.told(error)), []
         calls = Counter(_called(program.exported_program().graph))
         given = pytree.tree_leaves((args, kwargs))
         return ExportRun(Stage.PROVED, operators=tuple(sorted(calls.items()))), given
@@ -112,15 +120,6 @@ def _called(graph: Any) -> Iterator[str]:
             yield node.target.name()
         elif node.op == "call_function" and _DELEGATED in str(node.target):
             yield _DELEGATED
-
-
-def told(error: BaseException) -> str:
-    """The exception's type and the first line of its text that says something, without advice."""
-    return outputs.told(type(error)(str(error).strip()) if _plain(error) else error)
-
-
-def _plain(error: BaseException) -> bool:
-    return isinstance(error, RuntimeError) and type(error) is RuntimeError
 
 
 def _results(path: str, given: Sequence[Any]) -> list[Tensor]:

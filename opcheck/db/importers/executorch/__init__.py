@@ -1,4 +1,4 @@
-"""ExecuTorch on the CPU: what its edge dialect takes, its kernels, and what XNNPACK is left of it."""
+"""ExecuTorch on the CPU: what its edge dialect takes, its kernels, and what XNNPACK is left."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,14 @@ _NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
 """Of the overloads that models call; others are met inside of decompositions alone."""
 _WHOLE = frozenset({
     "aten::scaled_dot_product_attention", "aten::linear", "aten::max_pool2d", "aten::prelu",
+    "aten::lstm.input", "aten::gru.input", "aten::rnn_tanh.input", "aten::rnn_relu.input",
+    "aten::upsample_nearest1d.vec", "aten::upsample_nearest3d.vec", "aten::upsample_linear1d.vec",
+    "aten::upsample_trilinear3d.vec", "aten::upsample_bicubic2d.vec",
+    "aten::_upsample_nearest_exact1d.vec", "aten::_upsample_nearest_exact2d.vec",
+    "aten::_upsample_nearest_exact3d.vec",
 })  # fmt: skip
-"""Composites that PyTorch takes apart otherwise on another device, or XNNPACK's partitioner keeps."""
+"""Composites that PyTorch takes apart otherwise on another device or in Python, and those that
+XNNPACK's partitioner keeps."""
 _CITES = {
     "verifier": "verifier:156", "edge": "edge", "variant": "variants:455", "kernel": "method:821",
     "dtype": "kernels",
@@ -66,11 +72,7 @@ def registered(known: Functions) -> dict[str, dict[str, Any]]:
         for name, said in _listed().items()
         if _models_call(name, known) and _has_way(name, said) and _decides(name, said, known)
     }
-    found |= {
-        name: _entry({})
-        for name in _lowerings()["untried"]
-        if _models_call(name, known) and not _implicit(name, known) and not _writes(name, known)
-    }
+    found |= {name: _entry({}) for name in _untried(known)}
     own = dict.fromkeys(  # in order, for several overloads may share a form
         name.removeprefix("aten::")
         for name in sorted(found)
@@ -83,6 +85,7 @@ def registered(known: Functions) -> dict[str, dict[str, Any]]:
             "method": "dispatcher",
         }
         for name, form in operator_list.written_forms(own, known).items()
+        if known[name].base.endswith("_")  # models hardly name an out overload
     }
     return {**found, **served}
 
@@ -104,7 +107,15 @@ def _has_way(name: str, said: Mapping[str, Any]) -> bool:
 
 def _decides(name: str, said: Mapping[str, Any], known: Functions) -> bool:
     """Whether its own entry decides, and not the parts that PyTorch takes it apart into."""
-    return "tried" not in said or name in _WHOLE or "python" in said or not _implicit(name, known)
+    return "tried" not in said or name in _WHOLE or not _implicit(name, known)
+
+
+def _untried(known: Functions) -> Iterator[str]:
+    """What the table decomposes of what models call without gradients, and no sample called."""
+    for name in _lowerings()["untried"]:
+        own = _models_call(name, known) and not _implicit(name, known) and not _writes(name, known)
+        if own and "backward" not in name:
+            yield name
 
 
 def _models_call(name: str, known: Functions) -> bool:
@@ -163,13 +174,12 @@ def _conditions(
     yield _said(apart, "decomposed-before-conversion", "decomposed", texts["decomposed"],
                 ["decompositions"])  # fmt: skip
     yield _in_complex(apart)
-    untried = [name for name in _lowerings()["untried"] if "method" not in operators.get(name, _NO)]
-    yield {**_said(untried, "decomposed-before-conversion", "unknown", texts["untried"],
-                   ["decompositions"]), "confidence": "low", "method": "inferred"}  # fmt: skip
+    untried = _said(list(_untried(known)), "decomposed-before-conversion", "unknown",
+                    texts["untried"], ["decompositions"])  # fmt: skip
+    yield {**untried, "confidence": "low", "method": "inferred"}
     yield from _left(own, operators, known)
 
 
-_NO: Mapping[str, Any] = {"method": ""}
 Refused = tuple[str, str, tuple[str, ...], str]
 """Why, the argument and the dtypes, and whether these are those refused or all others are."""
 
@@ -231,9 +241,7 @@ def _refusal(
     }  # fmt: skip
 
 
-def _said(
-    names: list[str], code: str, verdict: str, text: str, at: list[str]
-) -> dict[str, Any]:
+def _said(names: list[str], code: str, verdict: str, text: str, at: list[str]) -> dict[str, Any]:
     return {
         "ops": names, "code": code, "verdict": verdict, "confidence": "high",
         "method": "registered", "text": text, "at": at,

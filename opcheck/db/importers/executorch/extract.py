@@ -1,8 +1,8 @@
 """Which of PyTorch's overloads ExecuTorch lowers and has kernels for: a file of facts of a release.
 
 ``python -m opcheck.db.importers.executorch.extract CALLS.jsonl SOURCES RELEASE >
-executorch_lowerings.yaml`` judges what ``lowering`` noted by what ``kernels`` reads in a checkout of
-that release: nothing is exported or run.
+executorch_lowerings.yaml`` judges what ``lowering`` noted by what ``kernels`` reads in a checkout
+of that release: nothing is exported or run.
 """
 
 import json
@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from msgspec import Struct
-from torch._decomp import decomposition_table
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.executorch.kernels import Kernel, constraints, kernels
@@ -23,9 +22,10 @@ from opcheck.db.importers.executorch.lowering import functional, read, table
 _COMMENT = """\
 # What each overload becomes in ExecuTorch's edge dialect, and whether kernels take that. Written by
 # `python -m opcheck.db.importers.executorch.extract`; do not edit.
-# kernel: the out overload, its code, and dtypes of the first tensor that it reads (none: any); edge:
-# dtypes that the verifier passes; else `tried`: dtypes of the first tensor in which calls of PyTorch's
-# samples were decomposed, and not: dtype -> why no call of it comes through, some: why some do not.
+# kernel: the out overload, its code, and dtypes of the first tensor that it reads (none: any);
+# edge: dtypes that the verifier passes; else `tried`: dtypes of the first tensor in which calls of
+# PyTorch's samples were decomposed, and not: dtype -> why no call of it comes through, some: why
+# some do not.
 # always: why no call does. verifier, variant, edge, kernel, dtype: what refuses which part.
 # delegated: whether XNNPACK's partitioner has a config for all parts, some or none, in float32.
 """
@@ -155,11 +155,10 @@ def facts(lines: Iterable[Mapping[str, Any]], release: Release) -> dict[str, dic
     for said in lines:
         whole |= {said["op"]} if said["whole"] else set()
         calls[said["op"]][said["dtype"]].append(said["leaves"])
-    found = {
+    return {
         name: _of_kernel(name, release) if name in whole else _of_parts(name, calls[name], release)
         for name in sorted({*calls, *whole})
     }
-    return {name: {**said, **_own(name)} for name, said in found.items()}
 
 
 def of_core(decompositions: Mapping[Any, Any]) -> Iterator[str]:
@@ -169,12 +168,6 @@ def of_core(decompositions: Mapping[Any, Any]) -> Iterator[str]:
         call = overload(name) if name.startswith("aten::") and not schema.is_mutable else None
         if call is not None and call not in decompositions and is_core(in_edge(name)):
             yield name
-
-
-def _own(name: str) -> dict[str, Any]:
-    """Whether PyTorch has a decomposition in Python of a composite, which takes C++'s place."""
-    call = overload(name)
-    return {"python": True} if call in decomposition_table and call._can_decompose() else {}
 
 
 def _of_kernel(name: str, release: Release) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What ExecuTorch's kernels and edge dialect take, read from a checkout of its sources.
 
-``python -m opcheck.db.importers.executorch.kernels FOLDER`` gives facts of one release: which ``out``
-overloads have a portable or an optimized kernel, where, and the dtypes that its code switches over.
+``python -m opcheck.db.importers.executorch.kernels FOLDER`` gives facts of one release: which
+``out`` overloads have a portable or an optimized kernel, where, and the dtypes that its code
+switches over.
 """
 
 import re
@@ -49,7 +50,8 @@ _DEFINED = re.compile(r"^(?:Tensor&|std::tuple<[^;{]*?>|void)\s+(?:opt_)?(\w+)\(
 _MACRO = re.compile(r"^DEFINE_UNARY_UFUNC_\w+\(\s*(\w+),", re.M)
 _NAMED = {"Bool": "bool", "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32",
           "Long": "int64", "Half": "float16", "BFloat16": "bfloat16", "Float": "float32",
-          "Double": "float64", "UInt16": "uint16"}  # fmt: skip
+          "Double": "float64", "UInt16": "uint16", "ComplexFloat": "complex64",
+          "ComplexDouble": "complex128", "ComplexHalf": "complex32"}  # fmt: skip
 
 
 class Kernel(Struct, frozen=True):

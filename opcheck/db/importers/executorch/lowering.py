@@ -1,15 +1,14 @@
 """What each overload becomes in ExecuTorch's edge dialect, by PyTorch's own decompositions.
 
-``python -m opcheck.db.importers.executorch.lowering > FILE.jsonl`` takes the calls that PyTorch's own
-samples make, decomposes each by the table that ``exir.tracer`` asks for, and notes what is left, with
-its dtypes. Nothing is exported, and ExecuTorch is not asked.
-Private torch API used here, checked on 2.13.0: ``torch.testing._internal``, ``OpOverload.decompose``,
-``_AutoDispatchBelowAutograd``.
+``python -m opcheck.db.importers.executorch.lowering > FILE.jsonl`` takes the calls that PyTorch's
+own samples make, decomposes each by the table that ``exir.tracer`` asks for, and notes what is left,
+with its dtypes. Nothing is exported, and ExecuTorch is not asked.
+Private torch API used here, checked on 2.13.0: ``torch.testing._internal``,
+``OpOverload.decompose``, ``_AutoDispatchBelowAutograd``.
 """
 
 import json
 import logging
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
