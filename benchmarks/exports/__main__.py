@@ -158,6 +158,8 @@ def main() -> None:
     written = ""
     for each in (target, *filter(None, (BESIDE.get(target),))):
         own = folder if each == target else folder / each
+        if not own.exists():
+            continue  # nothing was exported for it
         rows = compared(own, each)
         kept(rows, own / "compared.jsonl")
         written += page(rows, each)
