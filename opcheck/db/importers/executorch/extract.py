@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from msgspec import Struct
 
 from opcheck.db.files import yaml_writer
@@ -97,6 +96,8 @@ class Release(Struct, frozen=True):
 
 def overload(name: str) -> Any:
     """The overload of PyTorch; None of one that it does not have."""
+    import torch
+
     namespace, _, rest = name.partition("::")
     base, _, own = rest.partition(".")
     packet = getattr(getattr(torch.ops, namespace), base, None)
@@ -119,16 +120,20 @@ def in_edge(name: str) -> str:
 
 def is_core(name: str) -> bool:
     """Whether the verifier passes an overload."""
+    from torch import Tag
+
     call = overload(name)
     if call is None or call.namespace != "aten" or name in _EXCEPTED:
         return True
-    return torch.Tag.core in call.tags or torch.Tag.view_copy in call.tags
+    return Tag.core in call.tags or Tag.view_copy in call.tags
 
 
 def out_variant(edge: str) -> str:
     """``add.out`` of ``aten::add.Tensor``; "" where PyTorch has none."""
     if edge in _DIM_ORDER:
         return _DIM_ORDER[edge]
+    import torch
+
     call = overload(edge)
     if call is None or call.namespace != "aten":
         return ""
@@ -163,6 +168,8 @@ def facts(lines: Iterable[Mapping[str, Any]], release: Release) -> dict[str, dic
 
 def of_core(decompositions: Mapping[Any, Any]) -> Iterator[str]:
     """Overloads of Core ATen that the table leaves, and the views that stand for their copies."""
+    import torch
+
     for schema in torch._C._jit_get_all_schemas():
         name = f"{schema.name}.{schema.overload_name}".removesuffix(".")
         call = overload(name) if name.startswith("aten::") and not schema.is_mutable else None
@@ -239,6 +246,8 @@ def untried(found: Mapping[str, Any]) -> Iterator[str]:
 
 def main() -> None:
     """Write the file of a release."""
+    import torch
+
     calls, folder, name = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     release = Release(kernels(folder), constraints(folder))
     lines = map(json.loads, calls.read_text(encoding="utf-8").splitlines())
