@@ -102,7 +102,7 @@ def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def _has_way(name: str, said: Mapping[str, Any]) -> bool:
     """Whether the edge dialect has it at all: of what it has not, the verifier's own words tell."""
-    return said.get("always", "") != f"verifier {name}"
+    return bool(said.get("always", "") != f"verifier {name}")
 
 
 def _decides(name: str, said: Mapping[str, Any], known: Functions) -> bool:
