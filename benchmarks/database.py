@@ -14,7 +14,7 @@ COLD, WARM = 0.25, 0.05
 without an index and with one: what else the machine does meanwhile is no part of it."""
 LARGEST = 27.7 * 10**6
 """Bytes that the database may take in the repository: 25 MB, and beside it Intel Gaudi (0.5 MB),
-MetaX (0.8), Biren (0.7), Rebellions (0.1), ONNX Runtime (0.2), TorchAir (0.3) and
+MetaX (0.8), Biren (0.7), Rebellions (0.1), ONNX Runtime (0.2), ExecuTorch (0.1), TorchAir (0.3) and
 OpenVINO (0.1)."""
 _LOAD = """
 import time

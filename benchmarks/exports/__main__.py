@@ -16,8 +16,14 @@ from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
-ONNX, OPENVINO = EXPORTERS
-PAGES = {ONNX: "export-agreement.md", OPENVINO: "export-agreement-openvino.md"}
+ONNX, OPENVINO, PORTABLE, XNNPACK = EXPORTERS
+PAGES = {
+    ONNX: "export-agreement.md",
+    OPENVINO: "export-agreement-openvino.md",
+    PORTABLE: "export-agreement-executorch.md",
+}
+BESIDE = {PORTABLE: XNNPACK}
+"""Target -> another that its page tells of too, in a folder of that name within the folder."""
 _HEADS = {
     ONNX: f"""\
 # Export verdicts and what really happens
@@ -40,6 +46,24 @@ is whether a file is written; *running*, whether the CPU plugin runs it too, wha
 *Unknown* is what opcheck says that nobody has told. What opcheck knows of dtypes comes from other
 samples of these operators; an operator that has but one sample was not asked about.
 """,
+    PORTABLE: f"""\
+# ExecuTorch: verdicts and what really happens
+
+Written by `python -m benchmarks.exports FOLDER {PORTABLE}`; do not edit. Models of `tests/zoo` and
+operators of PyTorch's own samples, drawn by a hash of their names, were really lowered for
+`{PORTABLE}` and run by `executorch.runtime` (`python -m benchmarks.exports.happened FOLDER operator
+{PORTABLE}`, and `model`), without asking opcheck. Beside that stands what a scan says of the same
+call. *Conversion* is whether a program is written; *running*, whether the runtime runs it too,
+whatever the values. *Unknown* is what opcheck says that nobody has told. What opcheck knows comes
+from ExecuTorch's sources and PyTorch's decompositions of other samples: nothing was exported or run
+for it.
+""",
+    XNNPACK: f"""\
+
+# XNNPACK
+
+The same with `XnnpackPartitioner` (`{XNNPACK}`).
+""",
 }
 _VALUES = {
     ONNX: """\
@@ -49,6 +73,10 @@ where PyTorch gives float16.
     OPENVINO: """\
 *values* has random numbers too: OpenVINO draws its own.
 """,
+    PORTABLE: """\
+*values* has random numbers too: ExecuTorch draws its own.
+""",
+    XNNPACK: "",
 }
 _WRONG = """
 ## Where opcheck is wrong
@@ -65,7 +93,7 @@ _UNKNOWN = """
 _FEW = 3
 """Cases of a cause that are named."""
 _LONGEST = 110
-_FILE = re.compile(r"\S*/(?=model\.(?:onnx|xml))")
+_FILE = re.compile(r"\S*/(?=model\.(?:onnx|xml|pte))")
 """A file in a folder that no other run has."""
 
 
@@ -156,9 +184,15 @@ def main() -> None:
     torch.set_num_threads(1)
     folder = Path(sys.argv[1])
     target = sys.argv[2] if sys.argv[2:] else ONNX
-    rows = compared(folder, target)
-    kept(rows, folder / "compared.jsonl")
-    (ROOT / "docs" / PAGES[target]).write_text(page(rows, target), encoding="utf-8")
+    written = ""
+    for each in (target, *filter(None, (BESIDE.get(target),))):
+        own = folder if each == target else folder / each
+        if not own.exists():
+            continue  # nothing was exported for it
+        rows = compared(own, each)
+        kept(rows, own / "compared.jsonl")
+        written += page(rows, each)
+    (ROOT / "docs" / PAGES[target]).write_text(written, encoding="utf-8")
 
 
 if __name__ == "__main__":

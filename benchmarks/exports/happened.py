@@ -22,6 +22,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from opcheck.exporting import onnx_runtime, open_vino
+from opcheck.exporting.execu_torch import ExecuTorch
 from opcheck.model.dynamic import DynamicInput
 from tests.zoo import ZOO
 
@@ -30,7 +31,12 @@ OPERATORS = 360
 """So many, drawn by a hash of their names."""
 _ORDER = {str(dtype).removeprefix("torch."): place for place, dtype in enumerate(DTYPES)}
 """A run that is broken off has many operators in the first dtype, not a few in each."""
-EXPORTERS: Mapping[str, Any] = {"onnxruntime-cpu": onnx_runtime, "openvino-cpu": open_vino}
+EXPORTERS: Mapping[str, Any] = {
+    "onnxruntime-cpu": onnx_runtime,
+    "openvino-cpu": open_vino,
+    "executorch-portable": ExecuTorch(),
+    "executorch-xnnpack": ExecuTorch("xnnpack"),
+}
 """Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"
 DYNAMIC_OPERATOR, DYNAMIC_MODEL = "dynamic-operator", "dynamic-model"
@@ -92,12 +98,13 @@ class Call(nn.Module):
         return tuple(self._leaves[place].detach() for place in self._places)
 
     def forward(self, *tensors: torch.Tensor) -> Any:
-        """Call it on these tensors in place of the sample's."""
+        """Call it on these tensors in place of the sample's; PyTorch's named tuples as tuples."""
         leaves = list(self._leaves)
         for place, tensor in zip(self._places, tensors, strict=True):
             leaves[place] = tensor
         args, kwargs = pytree.tree_unflatten(leaves, self._spec)
-        return self._function(*args, **kwargs)
+        found = self._function(*args, **kwargs)
+        return tuple(found) if isinstance(found, tuple) else found
 
 
 def cases(kind: str) -> Iterator[Case]:
@@ -223,6 +230,9 @@ def kept(target: str) -> None:
 
         hasten()
         return
+    if isinstance(EXPORTERS[target], ExecuTorch):
+        _kept_for_executorch()
+        return
     utils, decomp_utils, exported_program, _decomp, _registration = _private()
     found = functools.cache(utils._collect_all_valid_cia_ops)
     for module in (utils, decomp_utils, exported_program):
@@ -234,6 +244,26 @@ def kept(target: str) -> None:
     _decomp.create_onnx_friendly_decomposition_table = lambda ops: dict(table(frozenset(ops)))
     registry = _registration.ONNXRegistry
     registry.from_torchlib = staticmethod(functools.cache(registry.from_torchlib))
+
+
+def _kept_for_executorch() -> None:
+    """Have exports preserve the composites that XNNPACK takes whole, alone.
+
+    The dispatcher decomposes the others in the same way, which is much sooner done.
+    """
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir.program import _program
+
+    whole, _ = XnnpackPartitioner().ops_to_not_decompose(None)
+    names = ("torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program")
+    modules: tuple[Any, ...] = tuple(map(import_module, names))
+    composites = set(modules[0]._collect_all_valid_cia_ops())
+    table = dict(_program._default_decomposition_table().items())
+    explicit = {call: run for call, run in table.items() if call not in composites - set(whole)}
+    _program._default_decomposition_table = lambda: dict(explicit)
+    for module in modules:
+        if hasattr(module, "_collect_all_valid_cia_ops"):
+            module._collect_all_valid_cia_ops = lambda: composites & set(whole)
 
 
 def _private() -> tuple[Any, ...]:

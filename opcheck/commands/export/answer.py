@@ -17,7 +17,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.resolve.dynamic import stays_open
 
-OPTIONS = {"onnxruntime": "--onnx", "openvino": "--openvino"}
+OPTIONS = {"onnxruntime": "--onnx", "openvino": "--openvino", "executorch": "--pte"}
 """Vendor -> the option that keeps the file of its format."""
 
 

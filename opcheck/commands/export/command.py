@@ -62,6 +62,12 @@ IntoOpenVino = Annotated[
         show_default="it is not kept",
     ),
 ]
+IntoExecuTorch = Annotated[
+    str,
+    typer.Option(
+        "--pte", metavar="FILE", help="Keep the ExecuTorch program.", show_default="it is not kept"
+    ),
+]
 Opset = Annotated[
     int | None,
     typer.Option(
@@ -81,6 +87,7 @@ def export(
     prove: Prove = False,
     onnx: Into = "",
     openvino: IntoOpenVino = None,
+    pte: IntoExecuTorch = "",
     opset: Opset = None,
     dynamic: model_options.Dynamic = None,
     database: options.Databases = None,
@@ -96,7 +103,8 @@ def export(
     from opcheck.commands.export import answer
 
     view, out = command_view("export", format), Output(output)
-    kept = onnx or openvino or ""
+    files = {"onnxruntime": onnx, "openvino": openvino or "", "executorch": pte}
+    output_of, kept = next((each for each in files.items() if each[1]), ("onnxruntime", ""))
     if kept:
         answer.require_writable(kept)
     model = model_options.model_spec(
@@ -107,7 +115,7 @@ def export(
         options.only(target),
         prove,
         kept,
-        "onnxruntime" if onnx else "openvino",
+        output_of,
         opset or 0,
         tuple(database or ()),
     )

@@ -11,7 +11,8 @@ from opcheck.model.target import TargetSpec
 NOT_CONVERTED = frozenset(
     {
         "no-converter", "part-not-converted", "converter-raises", "not-captured", "not-converted",
-        "numbers-not-converted", "class-not-known",
+        "numbers-not-converted", "class-not-known", "not-core-aten", "edge-refuses-dtype",
+        "no-out-variant",
     }
 )  # fmt: skip
 """Codes of findings by which no file is written; by others the runtime refuses what is written."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRequest, ExportRun
+from opcheck.model.target import TargetSpec
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded
 
@@ -35,10 +36,12 @@ class Exporter(Protocol):
         """Export a model to ``path``, its marked dimensions left open; ``run`` the file too."""
 
 
-def exporter_of(vendor: str) -> Exporter:
-    """The module that exports for a vendor."""
-    from opcheck.exporting import onnx_runtime, open_vino
+def exporter_of(vendor: str, target: str = "") -> Exporter:
+    """What exports for a target of a vendor, by its canonical name."""
+    from opcheck.exporting import execu_torch, onnx_runtime, open_vino
 
+    if vendor == "executorch":
+        return execu_torch.ExecuTorch(TargetSpec.parse(target).name.partition("-")[2])
     found: dict[str, Exporter] = {"onnxruntime": onnx_runtime, "openvino": open_vino}
     return found[vendor]
 
@@ -51,7 +54,7 @@ def exported(request: ExportRequest, process: Process, load: Callable[[], Loaded
     """
     from opcheck.trace.run import as_module
 
-    exporter = exporter_of(request.vendor)
+    exporter = exporter_of(request.vendor, request.target)
     exporter.require_installed()
     loaded = load()
     process.begin("emulate", Sentence("exporting {source}", source=request.model.source))

@@ -13,7 +13,7 @@ from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.export.views import json as json_view
 from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
-from opcheck.exporting import onnx_runtime, open_vino
+from opcheck.exporting import execu_torch, onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking, dynamic_inputs
 from opcheck.model.emulation import Difference
@@ -176,7 +176,9 @@ def test_a_page_in_chinese_has_no_english_sentence() -> None:
 def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no target that models are exported for") as error:
         export(question(tmp_path, "x", "nvidia-h100"))
-    assert error.value.hint == "name one of them: onnxruntime-cpu, openvino-cpu"
+    assert error.value.hint == (
+        "name one of them: executorch-portable, executorch-xnnpack, onnxruntime-cpu, openvino-cpu"
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,6 +188,8 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
          "use --openvino"),
         ("onnxruntime-cpu", "openvino", 0, "--openvino keeps no file for onnxruntime-cpu",
          "use --onnx"),
+        ("executorch-xnnpack", "openvino", 0, "--openvino keeps no file for executorch-xnnpack",
+         "use --pte"),
         ("openvino-cpu", "openvino", 20, "--opset is a version of ONNX's operators, which "
          "openvino-cpu has none of", "leave it out, or export for onnxruntime-cpu"),
     ],
@@ -305,6 +309,25 @@ def test_a_model_is_really_converted_by_openvino_and_run(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "body", "stage", "predicted"),
+    [
+        ("executorch-portable", "(x @ x.T).relu()", Stage.PROVED, True),
+        ("executorch-portable", "torch.cumprod(x, 0)", Stage.CONVERSION, False),
+        ("executorch-portable", "x.sort()[0]", Stage.RUNTIME, False),
+        ("executorch-xnnpack", "x.sigmoid() + x.sinh()", Stage.PROVED, True),
+        ("executorch-xnnpack", "x + 1 if bool(x.sum() > 0) else x", Stage.CAPTURE, False),
+    ],
+)
+def test_a_model_is_really_lowered_by_executorch_and_run(
+    tmp_path: Path, target: str, body: str, stage: Stage, predicted: bool | None
+) -> None:
+    pytest.importorskip("executorch", reason="pip install 'opcheck[executorch]'")
+    found = export(question(tmp_path, body, target))
+    assert (found.run.stage, found.predicted) == (stage, predicted)
+
+
+@pytest.mark.slow
 def test_inputs_find_their_places_in_what_openvino_converts(tmp_path: Path) -> None:
     pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
     import torch
@@ -364,8 +387,10 @@ def test_an_error_of_openvino_is_told_without_its_frame() -> None:
 
 
 @pytest.mark.parametrize(
-    ("exporter", "extra"), [(onnx_runtime, "opcheck[onnx]"), (open_vino, "opcheck[openvino]")]
-)
+    ("exporter", "extra"),
+    [(execu_torch, "opcheck[executorch]"), (onnx_runtime, "opcheck[onnx]"),
+     (open_vino, "opcheck[openvino]")],
+)  # fmt: skip
 def test_without_the_libraries_the_extra_is_named(
     exporter: Any, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

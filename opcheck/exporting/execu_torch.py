@@ -1,0 +1,174 @@
+"""A model that ``torch.export`` captured, lowered by ExecuTorch, run by its runtime, and compared.
+
+Nothing here looks at the database: what happens is what the libraries do.
+"""
+
+import pickle
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from msgspec.structs import replace
+from torch import Tensor, nn
+from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
+
+from opcheck.errors import UsageError
+from opcheck.exporting import outputs
+from opcheck.lang.sentence import Sentence
+from opcheck.model.exporting import ExportRun, Stage
+from opcheck.source.building.torchvision_operators import open_sizes
+
+LIBRARIES = ("executorch",)
+"""What exporting and running takes, beside torch."""
+_DELEGATED = "executorch_call_delegate"
+
+
+def require_installed() -> None:
+    """Refuse where a library is missing.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    for name in LIBRARIES:
+        if find_spec(name) is None:
+            raise UsageError(
+                Sentence("{text} is not installed, and converting for it takes it", text=name),
+                Sentence("install what it takes: pip install 'opcheck[executorch]'"),
+            )
+
+
+class ExecuTorch:
+    """Lowers models for a chip of the database: ``portable``, or ``xnnpack`` before that."""
+
+    FILE = "model.pte"
+
+    def __init__(self, chip: str = "portable") -> None:
+        self._chip = chip
+
+    def require_installed(self) -> None:
+        """Refuse where a library is missing.
+
+        Raises:
+            UsageError: it is not installed.
+        """
+        require_installed()
+
+    def prove(
+        self,
+        model: nn.Module,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        path: str,
+        opset: int | None = None,
+        *,
+        run: bool = True,
+    ) -> ExportRun:
+        """Lower a model and save it as ``path``; ``run`` it too, and compare with PyTorch."""
+        versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
+        started = time.perf_counter()
+        with outputs.quiet(), torch.no_grad(), open_sizes():
+            found, given = self._exported(model, tuple(args), dict(kwargs), path)
+            seconds = time.perf_counter() - started
+            if run and found.stage.converted:
+                wanted, again = (outputs.of_model(model, args, kwargs) for _ in range(2))
+                try:
+                    got = _apart(lambda: _results(path, given))
+                    found = outputs.compared(found, wanted, again, got)
+                except Exception as error:  # whatever the runtime raises
+                    found = replace(found, stage=Stage.RUNTIME, error=outputs.told(error))
+        return replace(found, versions=versions, seconds=seconds)
+
+    def _exported(
+        self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str
+    ) -> tuple[ExportRun, list[Any]]:
+        """What became of the lowering, and what is to be given to the model's inputs."""
+        from executorch.exir import to_edge_transform_and_lower
+
+        try:
+            captured = torch.export.export(model, args, kwargs, strict=False)
+        except Exception as error:  # whatever the model's code raises while it is captured
+            return ExportRun(Stage.CAPTURE, outputs.told(error)), []
+        try:
+            edge = to_edge_transform_and_lower(captured, partitioner=self._partitioners())
+            program = edge.to_executorch()
+            with Path(path).open("wb") as file:
+                program.write_to_file(file)
+        except Exception as error:  # whatever the lowering raises
+            return ExportRun(Stage.CONVERSION, outputs.told(error)), []
+        calls = Counter(_called(program.exported_program().graph))
+        given = pytree.tree_leaves((args, kwargs))
+        return ExportRun(Stage.PROVED, operators=tuple(sorted(calls.items()))), given
+
+    def _partitioners(self) -> list[Any]:
+        if self._chip != "xnnpack":
+            return []
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+        return [XnnpackPartitioner()]
+
+
+def _called(graph: Any) -> Iterator[str]:
+    """Kernels that the program calls, and what it leaves to a delegate."""
+    for node in graph.nodes:
+        if isinstance(node.target, torch._ops.OpOverload):
+            yield node.target.name()
+        elif node.op == "call_function" and _DELEGATED in str(node.target):
+            yield _DELEGATED
+
+
+def _results(path: str, given: Sequence[Any]) -> list[Tensor]:
+    from executorch.runtime import Runtime
+
+    program = Runtime.get().load_program(Path(path))
+    method = program.load_method("forward")
+    leaves = [each.contiguous() if isinstance(each, Tensor) else each for each in given]
+    return [each.clone() for each in method.execute(leaves) if isinstance(each, Tensor)]
+
+
+def _apart(run: Callable[[], list[Tensor]]) -> list[Tensor]:
+    """What a function gives in a process of its own: some of the runtime's checks end the process.
+
+    Raises:
+        RuntimeError: it raised, or ended the process.
+    """
+    context = get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=_answer, args=(run, there))
+    child.start()
+    there.close()
+    try:
+        done, said = pickle.loads(here.recv_bytes())
+    except EOFError:
+        done, said = False, "the runtime ended the process"
+    child.join()
+    if not done:
+        raise RuntimeError(said)
+    return [_tensor(*each) for each in said]
+
+
+def _answer(run: Callable[[], list[Tensor]], pipe: Any) -> None:
+    try:
+        said: tuple[bool, Any] = True, [_bytes(each) for each in run()]
+    except Exception as error:  # whatever the runtime raises
+        said = False, str(error)
+    pipe.send_bytes(pickle.dumps(said))
+    pipe.close()
+
+
+def _bytes(tensor: Tensor) -> tuple[bytes, str, tuple[int, ...]]:
+    own = tensor.detach().contiguous()
+    data = own.reshape(-1).view(torch.uint8) if own.numel() else own.new_empty(0, dtype=torch.uint8)
+    return bytes(data.numpy()), str(own.dtype).removeprefix("torch."), tuple(own.shape)
+
+
+def _tensor(data: bytes, dtype: str, shape: tuple[int, ...]) -> Tensor:
+    kind = getattr(torch, dtype)
+    if not data:
+        return torch.empty(shape, dtype=kind)
+    return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape)

@@ -1,0 +1,149 @@
+"""ExecuTorch on the CPU: what its code takes, as it is read, and what calls come to."""
+
+from pathlib import Path
+
+import pytest
+
+from opcheck.db.importers.executorch import ExecuTorchImporter
+from opcheck.db.importers.executorch.extract import Release, in_edge, is_core, out_variant, worst
+from opcheck.db.importers.executorch.kernels import Kernel, constraints, kernels, takes
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Node, OpName, Value
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.walk import Walk
+from tests.db.calls import dense
+
+PORTABLE, XNNPACK = "executorch-portable", "executorch-xnnpack"
+FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16", "int64"))
+COMPLEX = dense(2, 3, dtype="complex64")
+CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
+    (PORTABLE, "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
+    (PORTABLE, "aten::relu_", FLOAT, Verdict.NATIVE, "registered"),
+    (PORTABLE, "aten::silu", HALF, Verdict.DECOMPOSED, "decomposed-before-conversion"),
+    (PORTABLE, "aten::cumprod", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
+    (PORTABLE, "aten::sort", FLOAT, Verdict.UNSUPPORTED, "no-runtime-kernel"),
+    (PORTABLE, "aten::sin", COMPLEX, Verdict.UNSUPPORTED, "edge-refuses-dtype"),
+    (PORTABLE, "aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
+    (XNNPACK, "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
+    (XNNPACK, "aten::relu", WHOLE, Verdict.FALLBACK, "left-to-portable-kernels"),
+    (XNNPACK, "aten::sinh", FLOAT, Verdict.FALLBACK, "left-to-portable-kernels"),
+    (XNNPACK, "aten::gelu", HALF, Verdict.FALLBACK, "left-to-portable-kernels"),
+    (XNNPACK, "aten::sort", FLOAT, Verdict.UNSUPPORTED, "no-runtime-kernel"),
+)  # fmt: skip
+ADD = """\
+namespace native {
+Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_SWITCH_REALB_TYPES(compute, ctx, name, C, [&]() {
+    apply(a, utils::SupportedTensorDtypes::REALHBBF16, out);
+  });
+}
+"""
+LIST = """\
+- op: add.out
+  kernels:
+    - arg_meta: null
+      kernel_name: torch::executor::add_out
+"""
+EDGE = """\
+- func: aten::add.Tensor
+  type_alias:
+    T0: [Float, ComplexFloat]
+    T1: [Long]
+  type_constraint:
+  - self: T0
+    other: T1
+    __ret_0: T0
+"""
+
+
+def resolution(target: str, op: str, given: Value, database: Database) -> tuple[Verdict, str]:
+    matrix = database.matrix(database.resolve(TargetSpec(target)))
+    found = Walk([Node(OpName.parse(op), (("self", given),))], matrix, "2.13.0").resolution(0)
+    return found.verdict, found.code
+
+
+@pytest.mark.parametrize(("target", "op", "given", "verdict", "code"), CALLS)
+def test_calls_end_at_the_stage_that_refuses_them(
+    target: str, op: str, given: Value, verdict: Verdict, code: str, database: Database
+) -> None:
+    assert resolution(target, op, given, database) == (verdict, code)
+
+
+def test_cells_cite_the_code_of_the_kernel(database: Database) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(PORTABLE)))
+    (evidence,) = matrix.entries["aten::relu"].evidence
+    assert matrix.entries["aten::relu"].implementation == ("relu.out",)
+    assert evidence.path == "kernels/portable/cpu/op_relu.cpp"
+    assert evidence.line
+
+
+@pytest.mark.parametrize(
+    ("code", "dtypes"),
+    [
+        ("ET_SWITCH_FLOATHBF16_TYPES(t, ctx", {"float16", "bfloat16", "float32", "float64"}),
+        ("ET_SWITCH_FLOATH_TYPES_AND(Long, t", {"float16", "float32", "float64", "int64"}),
+        ("ET_SWITCH_TWO_TYPES(Long, Int, t", set()),
+        ("DEFINE_UNARY_UFUNC_REALHBBF16_TO_FLOATHBF16(sin_out, std::sin)",
+         {"uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+          "bool"}),
+        ("ET_SWITCH_COMPLEX_TYPES(t", {"complex64", "complex128"}),
+        ("memcpy(out, in)", set()),
+    ],
+)  # fmt: skip
+def test_dtypes_are_those_that_the_code_switches_over(code: str, dtypes: set[str]) -> None:
+    assert set(takes(code)) == dtypes
+
+
+def test_a_folder_of_sources_is_read(tmp_path: Path) -> None:
+    for path, text in (
+        ("kernels/portable/functions.yaml", LIST),
+        ("kernels/portable/cpu/op_add.cpp", ADD),
+        ("exir/dialects/edge/edge.yaml", EDGE),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (found,) = kernels(tmp_path).items()
+    assert (found[0], found[1].at) == ("add.out", "kernels/portable/cpu/op_add.cpp:2")
+    assert set(found[1].takes) == set(takes(ADD))
+    both = frozenset({"float32", "complex64"})
+    assert constraints(tmp_path) == {"aten::add.Tensor": [(both, both)]}
+
+
+@pytest.mark.parametrize(
+    ("name", "edge", "core", "out"),
+    [
+        ("aten::add_.Tensor", "aten::add.Tensor", True, "add.out"),
+        ("aten::view", "aten::view_copy", True, "view_copy.out"),
+        ("aten::sum.dim_IntList", "aten::sum.dim_IntList", True, "sum.IntList_out"),
+        ("aten::_to_copy", "aten::_to_copy", True, "dim_order_ops::_to_dim_order_copy.out"),
+        ("aten::cumprod", "aten::cumprod", False, "cumprod.out"),
+        ("aten::full", "aten::full", True, "full.out"),
+    ],
+)
+def test_overloads_have_the_names_of_the_edge_dialect(
+    name: str, edge: str, core: bool, out: str
+) -> None:
+    assert (in_edge(name), is_core(edge), out_variant(edge)) == (edge, core, out)
+
+
+def test_a_part_is_refused_by_the_first_that_asks() -> None:
+    allowed = [(frozenset({"float32"}), frozenset({"float32"}))]
+    release = Release({"sin.out": Kernel("at", ("float32",))}, {"aten::cos": allowed})
+    leaves = {
+        ("aten::sin", "float32", "float32"): "",
+        ("aten::sin", "int64", "float32"): "dtype aten::sin",
+        ("aten::cos", "int64", "float32"): "edge aten::cos",
+        ("aten::cos", "float32", "float32"): "kernel aten::cos",
+        ("aten::cumprod", "float32", "float32"): "verifier aten::cumprod",
+        ("torchvision::nms", "float32", "int64"): "variant torchvision::nms",
+        ("aten::_local_scalar_dense", "float32", "none"): "",
+    }
+    assert {leaf: release.why(leaf) for leaf in leaves} == leaves
+    assert worst(leaves.values()) == "verifier aten::cumprod"
+
+
+def test_an_unknown_release_is_told(sources: Path) -> None:
+    with pytest.raises(DatabaseError, match=r"no kernels of ExecuTorch 0\.1 were read"):
+        ExecuTorchImporter().run(sources, "0.1")
