@@ -19,15 +19,24 @@ from msgspec import Struct
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from opcheck.exporting import onnx_runtime, open_vino
+from opcheck.exporting import core_ml, onnx_runtime, open_vino
 from tests.zoo import ZOO
 
 DTYPES = (torch.float32, torch.float16, torch.int64)
 OPERATORS = 360
 """So many, drawn by a hash of their names."""
-EXPORTERS: Mapping[str, Any] = {"onnxruntime-cpu": onnx_runtime, "openvino-cpu": open_vino}
+EXPORTERS: Mapping[str, Any] = {
+    "onnxruntime-cpu": onnx_runtime,
+    "openvino-cpu": open_vino,
+    "coreml-cpu": core_ml,
+}
 """Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"
+_EXPORTING = ("torch.export.decomp_utils", "torch.export.exported_program")
+_ONNX = (
+    "torch.onnx._internal.exporter._decomp",
+    "torch.onnx._internal.exporter._registration",
+)
 _PLACE = 3
 """Which of an operator's samples is exported: the fourth, or the last where it has fewer."""
 
@@ -123,12 +132,15 @@ def kept(target: str) -> None:
 
         hasten()
         return
-    utils, decomp_utils, exported_program, _decomp, _registration = _private()
+    utils, decomp_utils, exported_program = _private("torch._export.utils", *_EXPORTING)
     found = functools.cache(utils._collect_all_valid_cia_ops)
     for module in (utils, decomp_utils, exported_program):
         if hasattr(module, "_collect_all_valid_cia_ops"):
             module._collect_all_valid_cia_ops = lambda: set(found())
     utils._is_preservable_cia_op = functools.cache(utils._is_preservable_cia_op)
+    if EXPORTERS[target] is not onnx_runtime:
+        return
+    _decomp, _registration = _private(*_ONNX)
     made = _decomp.create_onnx_friendly_decomposition_table
     table = functools.cache(lambda ops: made(set(ops)))
     _decomp.create_onnx_friendly_decomposition_table = lambda ops: dict(table(frozenset(ops)))
@@ -136,13 +148,8 @@ def kept(target: str) -> None:
     registry.from_torchlib = staticmethod(functools.cache(registry.from_torchlib))
 
 
-def _private() -> tuple[Any, ...]:
+def _private(*names: str) -> tuple[Any, ...]:
     """Modules of torch's own, checked on 2.13.0."""
-    exporter = "torch.onnx._internal.exporter"
-    names = (
-        "torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program",
-        f"{exporter}._decomp", f"{exporter}._registration",
-    )  # fmt: skip
     return tuple(map(import_module, names))
 
 

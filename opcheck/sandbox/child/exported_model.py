@@ -35,9 +35,13 @@ class Exporter(Protocol):
 
 def exporter_of(vendor: str) -> Exporter:
     """The module that exports for a vendor."""
-    from opcheck.exporting import onnx_runtime, open_vino
+    from opcheck.exporting import core_ml, onnx_runtime, open_vino
 
-    found: dict[str, Exporter] = {"onnxruntime": onnx_runtime, "openvino": open_vino}
+    found: dict[str, Exporter] = {
+        "coreml": core_ml,
+        "onnxruntime": onnx_runtime,
+        "openvino": open_vino,
+    }
     return found[vendor]
 
 
