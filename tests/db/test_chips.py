@@ -33,7 +33,7 @@ def figures(chip: Chip) -> Iterator[Figure]:
 
 def test_files_are_of_vendors_of_the_database() -> None:
     files = {path.stem for path in FOLDER.glob("*.yaml")}
-    without = {"nvidia-tensorrt", "onnxruntime", "openvino"}  # any GPU of NVIDIA's, any CPU
+    without = {"coreml", "nvidia-tensorrt", "onnxruntime", "openvino"}  # any chip of a kind
     assert files == {mode_of(name)[0] for name in SHIPPED.vendors} - without
 
 

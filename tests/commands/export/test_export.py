@@ -175,7 +175,9 @@ def test_a_page_in_chinese_has_no_english_sentence() -> None:
 def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no target that models are exported for") as error:
         export(question(tmp_path, "x", "nvidia-h100"))
-    assert error.value.hint == "name one of them: onnxruntime-cpu, openvino-cpu"
+    assert error.value.hint == (
+        "name one of them: coreml-ane, coreml-cpu, coreml-gpu, onnxruntime-cpu, openvino-cpu"
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,6 +187,7 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
          "use --openvino"),
         ("onnxruntime-cpu", "openvino", 0, "--openvino keeps no file for onnxruntime-cpu",
          "use --onnx"),
+        ("coreml-cpu", "openvino", 0, "--openvino keeps no file for coreml-cpu", "leave it out"),
         ("openvino-cpu", "openvino", 20, "--opset is a version of ONNX's operators, which "
          "openvino-cpu has none of", "leave it out, or export for onnxruntime-cpu"),
     ],

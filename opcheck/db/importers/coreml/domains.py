@@ -37,7 +37,7 @@ class _Class(Struct):
 
 
 def definitions(files: Mapping[str, str]) -> dict[str, Definition]:
-    """Operator -> its newest definition; ``files``: path -> text, of the folders of :data:`SETS`."""
+    """Operator -> its newest definition; ``files``: path -> text, in folders of :data:`SETS`."""
     classes: dict[str, _Class] = {}
     found: dict[str, Definition] = {}
     for folder in SETS:

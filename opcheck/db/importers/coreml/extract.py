@@ -1,7 +1,7 @@
-"""What coremltools' PyTorch frontend has a converter for, and what that refuses, as a file of facts.
+"""What coremltools' PyTorch frontend has converters for, and what they refuse: a file of facts.
 
-``python -m opcheck.db.importers.coreml.extract GIT-DIR SOURCES > coreml_converters.yaml`` reads each
-release's tag in a clone of apple/coremltools, and PyTorch's own list of operators in ``SOURCES``.
+``python -m opcheck.db.importers.coreml.extract GIT-DIR SOURCES > coreml_converters.yaml`` reads
+each release's tag in a clone of apple/coremltools, and PyTorch's list of operators in ``SOURCES``.
 """
 
 import ast
@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import load_yaml
-from opcheck.db.importers.coreml.domains import SETS, Definition, definitions
-from opcheck.db.importers.coreml.reader import UNKNOWN, Constant, Reader, Var
+from opcheck.db.importers.coreml.domains import SETS, definitions
+from opcheck.db.importers.coreml.reader import Reader, RefusedError
+from opcheck.db.importers.coreml.values import UNKNOWN, Var
 
 FRONTEND = "coremltools/converters/mil/frontend/torch"
 MIL = "coremltools/converters/mil/mil/ops/defs"
@@ -37,10 +38,10 @@ _COMMENT = """\
 # that these refuse, as their source says. Written by
 # `python -m opcheck.db.importers.coreml.extract`; do not edit.
 # registered: file -> overload -> line of the converter. refused: why (an operator of MIL that does
-# not take the dtype, or "" where the converter itself raises), dtype of MIL, the arguments that have
+# not take the dtype, or "" where the converter itself raises), dtype of MIL, arguments that have
 # it, the line, overloads. few, many: the converter counts its arguments, and raises where all of
-# these have their defaults, where this one has not. left: composites that torch.export keeps as they
-# are and that have no converter.
+# these have their defaults, where this one has not. left: composites that torch.export keeps as
+# they are and that have no converter.
 """
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=(?P<default>.*))?")
 _SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> ")
@@ -69,7 +70,7 @@ class Converter(Struct, frozen=True):
 
 
 def sanitized(name: str) -> str:
-    """What an overload is called in the registry: ``sum.dim_intlist`` of ``aten::sum.dim_IntList``."""
+    """Its name in the registry: ``sum.dim_intlist`` of ``aten::sum.dim_IntList``."""
     found = name.lower()
     for between in ("::", "."):
         parts = found.split(between)
@@ -89,8 +90,16 @@ def converters(file: str, text: str) -> Iterator[tuple[str, Converter]]:
             named = call.func if call else decorator
             if not isinstance(named, ast.Name) or named.id != "register_torch_op":
                 continue
-            said = next((k.value for k in call.keywords if k.arg == "torch_alias"), None) if call else None
-            aliases = [e.value for e in said.elts if isinstance(e, ast.Constant)] if isinstance(said, ast.List) else []
+            said = (
+                next((k.value for k in call.keywords if k.arg == "torch_alias"), None)
+                if call
+                else None
+            )
+            aliases = (
+                [e.value for e in said.elts if isinstance(e, ast.Constant)]
+                if isinstance(said, ast.List)
+                else []
+            )
             found = Converter(file, node.name, node.lineno, *_counted(node))
             for name in (node.name, *map(str, aliases)):
                 yield name, found
@@ -121,7 +130,11 @@ def _numbers(node: ast.expr) -> tuple[int, ...]:
         case ast.Dict(keys, values):
             named = zip(keys, values, strict=True)
             return next(
-                (_numbers(v) for k, v in named if isinstance(k, ast.Attribute) and k.attr == _EXPORT),
+                (
+                    _numbers(v)
+                    for k, v in named
+                    if isinstance(k, ast.Attribute) and k.attr == _EXPORT
+                ),
                 (),
             )
     return ()
@@ -155,7 +168,9 @@ def refusals(
     """Why, MIL's dtype, line and arguments, of calls that the converter raises for."""
     tensors = [place for place, each in enumerate(arguments) if each.tensor]
     for dtype in DTYPES:
-        single = [place for place in tensors if _refused(reader, converter, arguments, dtype, [place])]
+        single = [
+            place for place in tensors if _refused(reader, converter, arguments, dtype, [place])
+        ]
         for place in single:
             yield _told(reader, converter, arguments, dtype, [place])
         if len(tensors) > 1 and not single:
@@ -165,16 +180,22 @@ def refusals(
 
 
 def _refused(
-    reader: Reader, converter: Converter, arguments: Sequence[Argument], dtype: str, places: list[int]
-) -> Any:
-    given = [
-        Var(dtype) if place in places else UNKNOWN for place in range(len(arguments))
-    ]
+    reader: Reader,
+    converter: Converter,
+    arguments: Sequence[Argument],
+    dtype: str,
+    places: list[int],
+) -> RefusedError | None:
+    given = [Var(dtype) if place in places else UNKNOWN for place in range(len(arguments))]
     return reader.refusal(converter.name, given)
 
 
 def _told(
-    reader: Reader, converter: Converter, arguments: Sequence[Argument], dtype: str, places: list[int]
+    reader: Reader,
+    converter: Converter,
+    arguments: Sequence[Argument],
+    dtype: str,
+    places: list[int],
 ) -> tuple[str, str, int, tuple[str, ...]]:
     error = _refused(reader, converter, arguments, dtype, places)
     return error.why, dtype, error.line, tuple(arguments[place].name for place in places)
@@ -234,11 +255,8 @@ def facts(
         converter = registry.get(sanitized(op))
         if converter is None:
             continue
-        if op in others:
-            registered.setdefault(converter.file, {})[op] = converter.line
-            continue
         registered.setdefault(converter.file, {})[op] = converter.line
-        if converter.file != FILES[0]:
+        if op in others or converter.file != FILES[0]:
             continue
         for found in refusals(reader, converter, arguments):
             refused.setdefault(found, []).append(op)
@@ -267,7 +285,12 @@ def left(path: Path, registry: Mapping[str, Converter]) -> list[str]:
         manual = item.get("manual_kernel_registration", False)
         tensor = "Tensor" in rest.rpartition("->")[2]
         op = f"aten::{name}"
-        if composite and tensor and not (aliases or unsafe or manual) and sanitized(op) not in registry:
+        if (
+            composite
+            and tensor
+            and not (aliases or unsafe or manual)
+            and sanitized(op) not in registry
+        ):
             found.append(op)
     seldom = re.compile("backward|_test_|imname|names|_sparse_|_nested_")
     return sorted({op for op in found if not seldom.search(op)} - {"aten::native_batch_norm"})
@@ -302,7 +325,8 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"    left: {yaml_writer.flow(found['left'])}"
     yield "    counted:"
     for (kind, tests, line), ops in found["counted"].items():
-        yield f"    - {yaml_writer.flow({'kind': kind, 'tests': dict(tests), 'line': line, 'ops': ops})}"
+        said = {"kind": kind, "tests": dict(tests), "line": line, "ops": ops}
+        yield f"    - {yaml_writer.flow(said)}"
 
 
 def main() -> None:
