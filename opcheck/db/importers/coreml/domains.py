@@ -73,7 +73,7 @@ def _read(node: ast.ClassDef, bases: list[str]) -> _Class:
                     found.inputs = dict(_inputs(each.value))
                 case "type_domains" if isinstance(each.value, ast.Dict):
                     found.groups = {
-                        key.value: _dtypes(value)
+                        str(key.value): _dtypes(value)
                         for key, value in zip(each.value.keys, each.value.values, strict=True)
                         if isinstance(key, ast.Constant)
                     }

@@ -95,8 +95,9 @@ def bind(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
                 bind(inner, item(value, Constant(place)) if known else UNKNOWN, names)
         case ast.Subscript(ast.Name(name), ast.Constant(place)):
             held = names.get(name)
-            known = isinstance(held, Items | Given) and isinstance(place, int)
-            if known and place < len(held.items):
+            if not isinstance(held, Items | Given) or not isinstance(place, int):
+                return
+            if place < len(held.items):
                 items = [*held.items]
                 items[place] = value
                 names[name] = type(held)(items)
