@@ -119,7 +119,7 @@ def test_overloads_have_the_names_of_the_registry(overload: str, name: str) -> N
 
 def test_a_newer_definition_takes_the_place_of_an_older_one() -> None:
     found = definitions(MIL)
-    assert found["exp"].taken("x") == {"fp16", "fp32", "int32"}
+    assert found["exp"].taken("x") == frozenset({"fp16", "fp32", "int32"})
     assert found["exp"].gives == "x"
     assert found["cast"] == Definition({"x": frozenset({"int32", "bool"})}, {})
 

@@ -375,3 +375,13 @@ def test_without_the_libraries_the_extra_is_named(
     with pytest.raises(UsageError, match="no_such_library is not installed") as error:
         exporter.require_installed()
     assert extra in str(error.value.hint)
+
+
+def test_a_model_that_nothing_here_runs_is_told_as_converted() -> None:
+    run = ExportRun(Stage.CONVERTED, operators=(("relu", 1),))
+    answer = ExportAnswer("net.py:net", "coreml-cpu@9.0", run, True, predicted=True)
+    page = text_view.render(answer)
+    assert "only Apple's own systems run it" in " ".join(page.split())
+    assert "run by the runtime" not in page
+    assert answer.came_through
+    assert answer.agrees is None

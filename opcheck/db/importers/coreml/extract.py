@@ -18,7 +18,7 @@ from msgspec import Struct
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.coreml.domains import SETS, definitions
-from opcheck.db.importers.coreml.reader import Reader, RefusedError
+from opcheck.db.importers.coreml.reader import Reader
 from opcheck.db.importers.coreml.values import UNKNOWN, Var
 
 FRONTEND = "coremltools/converters/mil/frontend/torch"
@@ -168,15 +168,10 @@ def refusals(
     """Why, MIL's dtype, line and arguments, of calls that the converter raises for."""
     tensors = [place for place, each in enumerate(arguments) if each.tensor]
     for dtype in DTYPES:
-        single = [
-            place for place in tensors if _refused(reader, converter, arguments, dtype, [place])
-        ]
-        for place in single:
-            yield _told(reader, converter, arguments, dtype, [place])
-        if len(tensors) > 1 and not single:
-            both = tensors[:2]
-            if _refused(reader, converter, arguments, dtype, both):
-                yield _told(reader, converter, arguments, dtype, both)
+        told = [*_refused(reader, converter, arguments, dtype, [[place] for place in tensors])]
+        if len(tensors) > 1 and not told:
+            told = [*_refused(reader, converter, arguments, dtype, [tensors[:2]])]
+        yield from told
 
 
 def _refused(
@@ -184,21 +179,14 @@ def _refused(
     converter: Converter,
     arguments: Sequence[Argument],
     dtype: str,
-    places: list[int],
-) -> RefusedError | None:
-    given = [Var(dtype) if place in places else UNKNOWN for place in range(len(arguments))]
-    return reader.refusal(converter.name, given)
-
-
-def _told(
-    reader: Reader,
-    converter: Converter,
-    arguments: Sequence[Argument],
-    dtype: str,
-    places: list[int],
-) -> tuple[str, str, int, tuple[str, ...]]:
-    error = _refused(reader, converter, arguments, dtype, places)
-    return error.why, dtype, error.line, tuple(arguments[place].name for place in places)
+    choices: Sequence[Sequence[int]],
+) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
+    """Of each choice of places that have the dtype, what is raised."""
+    for places in choices:
+        given = [Var(dtype) if place in places else UNKNOWN for place in range(len(arguments))]
+        error = reader.refusal(converter.name, given)
+        if error is not None:
+            yield error.why, dtype, error.line, tuple(arguments[place].name for place in places)
 
 
 def counts(
