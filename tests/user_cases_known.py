@@ -270,7 +270,10 @@ KNOWN = (
     UserCase(
         "41", "`grid_sample` is converted for Core ML, and runs on its CPU alone",
         ("apple/coremltools#1875",),
-        lacking="Core ML is no target; ONNX Runtime and OpenVINO have no other processor to leave "
-        "it to.",
+        lambda x: torch.nn.functional.grid_sample(x, x.permute(0, 2, 3, 1)[..., :2]),
+        (torch.rand(1, 3, 4, 4),), "aten::grid_sampler",
+        {"coreml-cpu": "registered", "coreml-ane": "placement-not-known"},
+        lacking="That it is converted is known; where newer systems than macOS 13 run it no list "
+        "says.",
     ),
 )  # fmt: skip

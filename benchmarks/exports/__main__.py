@@ -16,11 +16,12 @@ from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
-ONNX, OPENVINO, PORTABLE, XNNPACK = EXPORTERS
+ONNX, OPENVINO, PORTABLE, XNNPACK, COREML = EXPORTERS
 PAGES = {
     ONNX: "export-agreement.md",
     OPENVINO: "export-agreement-openvino.md",
     PORTABLE: "export-agreement-executorch.md",
+    COREML: "export-agreement-coreml.md",
 }
 BESIDE = {PORTABLE: XNNPACK}
 """Target -> another that its page tells of too, in a folder of that name within the folder."""
@@ -64,6 +65,16 @@ for it.
 
 The same with `XnnpackPartitioner` (`{XNNPACK}`).
 """,
+    COREML: f"""\
+# Core ML: verdicts and what really happens
+
+Written by `python -m benchmarks.exports FOLDER {COREML}`; do not edit. Models of `tests/zoo` and
+operators of PyTorch's own samples, drawn by a hash of their names, were really converted by
+coremltools (`python -m benchmarks.exports.happened FOLDER operator {COREML}`, and `model`), without
+asking opcheck. Beside that stands what a scan says of the same call, which rests on the source of
+the converters alone. *Conversion* is whether an ML program is written. Core ML itself is part of
+Apple's systems: nothing was run, and no values were compared.
+""",
 }
 _VALUES = {
     ONNX: """\
@@ -77,6 +88,9 @@ where PyTorch gives float16.
 *values* has random numbers too: ExecuTorch draws its own.
 """,
     XNNPACK: "",
+    COREML: """\
+*converted* is as far as a model comes on Linux.
+""",
 }
 _WRONG = """
 ## Where opcheck is wrong
@@ -113,7 +127,8 @@ def table(rows: Sequence[Compared]) -> Iterator[str]:
     names += [(OPERATOR, one, f"operators, {one}") for one in map(_name, DTYPES)]
     for kind, dtype, said in names:
         chosen = [row for row in rows if row.kind == kind and row.dtype == dtype]
-        for question, name in (("conversion", "conversion"), ("running", "running")):
+        ran = any(row.stage in (Stage.RUNTIME, Stage.VALUES, Stage.PROVED) for row in rows)
+        for question, name in (("conversion", "conversion"), ("running", "running"))[: 1 + ran]:
             yield f"| {said} | {len(chosen)} | {question} | {counts(chosen, name)} |"
 
 
@@ -129,7 +144,8 @@ def stages(rows: Sequence[Compared]) -> Iterator[str]:
 def wrong(rows: Iterable[Compared]) -> Iterator[str]:
     """A line for each case on which opcheck is wrong."""
     for row in rows:
-        if False in (row.conversion, row.running):
+        running = None if row.stage is Stage.CONVERTED else row.running
+        if False in (row.conversion, running):
             happened = f"{row.stage.value}: {row.error}" if row.error else row.stage.value
             said = row.said.why or "it runs"
             yield f"| {row.case} | {_cell(happened)} | {_cell(said)} |"

@@ -21,7 +21,7 @@ from msgspec import Struct
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from opcheck.exporting import onnx_runtime, open_vino
+from opcheck.exporting import core_ml, onnx_runtime, open_vino
 from opcheck.exporting.execu_torch import ExecuTorch
 from opcheck.model.dynamic import DynamicInput
 from tests.zoo import ZOO
@@ -36,6 +36,7 @@ EXPORTERS: Mapping[str, Any] = {
     "openvino-cpu": open_vino,
     "executorch-portable": ExecuTorch(),
     "executorch-xnnpack": ExecuTorch("xnnpack"),
+    "coreml-cpu": core_ml,
 }
 """Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"
@@ -46,6 +47,11 @@ _SAMPLES = 12
 """How many samples of an operator are looked through for one that does."""
 _SHORTEST = 2
 """Of an open dimension: torch.export takes 0 and 1 for sizes of their own."""
+_EXPORTING = ("torch.export.decomp_utils", "torch.export.exported_program")
+_ONNX = (
+    "torch.onnx._internal.exporter._decomp",
+    "torch.onnx._internal.exporter._registration",
+)
 _PLACE = 3
 """Which of an operator's samples is exported: the fourth, or the last where it has fewer."""
 
@@ -233,12 +239,15 @@ def kept(target: str) -> None:
     if isinstance(EXPORTERS[target], ExecuTorch):
         _kept_for_executorch()
         return
-    utils, decomp_utils, exported_program, _decomp, _registration = _private()
+    utils, decomp_utils, exported_program = _private("torch._export.utils", *_EXPORTING)
     found = functools.cache(utils._collect_all_valid_cia_ops)
     for module in (utils, decomp_utils, exported_program):
         if hasattr(module, "_collect_all_valid_cia_ops"):
             module._collect_all_valid_cia_ops = lambda: set(found())
     utils._is_preservable_cia_op = functools.cache(utils._is_preservable_cia_op)
+    if EXPORTERS[target] is not onnx_runtime:
+        return
+    _decomp, _registration = _private(*_ONNX)
     made = _decomp.create_onnx_friendly_decomposition_table
     table = functools.cache(lambda ops: made(set(ops)))
     _decomp.create_onnx_friendly_decomposition_table = lambda ops: dict(table(frozenset(ops)))
@@ -266,13 +275,8 @@ def _kept_for_executorch() -> None:
             module._collect_all_valid_cia_ops = lambda: composites & set(whole)
 
 
-def _private() -> tuple[Any, ...]:
+def _private(*names: str) -> tuple[Any, ...]:
     """Modules of torch's own, checked on 2.13.0."""
-    exporter = "torch.onnx._internal.exporter"
-    names = (
-        "torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program",
-        f"{exporter}._decomp", f"{exporter}._registration",
-    )  # fmt: skip
     return tuple(map(import_module, names))
 
 

@@ -21,6 +21,8 @@ class Stage(StrEnum):
     """It runs, and gives other values than PyTorch."""
     PROVED = "proved"
     """It runs, and gives what PyTorch gives."""
+    CONVERTED = "converted"
+    """The converter wrote a file, whose runtime is on other systems alone."""
 
     @property
     def converted(self) -> bool:

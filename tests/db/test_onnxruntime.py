@@ -136,7 +136,10 @@ def test_groups_name_the_targets_of_a_class(database: Database) -> None:
         group: [target.name for target in select(database, (TargetSpec(group),))]
         for group in ("devices", "compilers", "export", "all")
     }
-    assert named["export"] == ["executorch-portable", "executorch-xnnpack", TARGET, "openvino-cpu"]
+    assert named["export"] == [
+        "coreml-ane", "coreml-cpu", "coreml-gpu", "executorch-portable", "executorch-xnnpack",
+        TARGET, "openvino-cpu",
+    ]  # fmt: skip
     assert named["compilers"][0] == "nvidia-tensorrt"
     assert "nvidia-tensorrt" not in named["devices"]
     modes = [target.name for target in database.of_kind(*TargetKind) if target.mode]

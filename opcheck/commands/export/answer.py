@@ -86,10 +86,10 @@ def _opset(spec: TargetSpec) -> int:
 def _require_own_options(question: ExportQuestion, vendor: str) -> None:
     """Refuse what is asked of the file of another format."""
     if question.output and question.output_of != vendor:
-        option, own = (OPTIONS[each] for each in (question.output_of, vendor))
+        option, own = OPTIONS[question.output_of], OPTIONS.get(vendor)
         raise UsageError(
             Sentence("{option} keeps no file for {target}", option=option, target=question.target),
-            Sentence("use {option}", option=own),
+            Sentence("use {option}", option=own) if own else Sentence("leave it out"),
         )
     if question.opset and vendor != "onnxruntime":
         raise UsageError(

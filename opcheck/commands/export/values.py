@@ -55,11 +55,16 @@ class ExportAnswer(Struct, frozen=True):
     @property
     def came_through(self) -> bool:
         """Whether the model came as far as was asked."""
-        return self.run.stage is Stage.PROVED if self.proved else self.run.stage.converted
+        if self.proved and self.run.stage is not Stage.CONVERTED:
+            return self.run.stage is Stage.PROVED
+        return self.run.stage.converted
 
     @property
     def agrees(self) -> bool | None:
         """Whether what happened is what the scan says; None where it says nothing."""
         if not self.proved or self.predicted is None:
             return None
+        if self.run.stage is Stage.CONVERTED:
+            left_out = any(each.reason.code in NOT_CONVERTED for each in self.blockers)
+            return False if left_out else None
         return self.predicted == self.run.stage.runs

@@ -38,11 +38,15 @@ class Exporter(Protocol):
 
 def exporter_of(vendor: str, target: str = "") -> Exporter:
     """What exports for a target of a vendor, by its canonical name."""
-    from opcheck.exporting import execu_torch, onnx_runtime, open_vino
+    from opcheck.exporting import core_ml, execu_torch, onnx_runtime, open_vino
 
     if vendor == "executorch":
         return execu_torch.ExecuTorch(TargetSpec.parse(target).name.partition("-")[2])
-    found: dict[str, Exporter] = {"onnxruntime": onnx_runtime, "openvino": open_vino}
+    found: dict[str, Exporter] = {
+        "coreml": core_ml,
+        "onnxruntime": onnx_runtime,
+        "openvino": open_vino,
+    }
     return found[vendor]
 
 

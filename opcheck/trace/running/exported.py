@@ -20,7 +20,7 @@ from opcheck.model.trace import UnknownClass
 from opcheck.trace.calls.call_site import is_internal, shown
 from opcheck.trace.calls.engine import Engine
 
-EXPORTED_TYPES = frozenset({"executorch", "ort", "openvino"})
+EXPORTED_TYPES = frozenset({"coreml", "executorch", "ort", "openvino"})
 """Device types of the vendors whose models leave PyTorch: ``kind: export`` in the database."""
 KNOWN = (
     torch.Tensor, int, str, float, bool, type(None),

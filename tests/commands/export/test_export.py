@@ -177,7 +177,8 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no target that models are exported for") as error:
         export(question(tmp_path, "x", "nvidia-h100"))
     assert error.value.hint == (
-        "name one of them: executorch-portable, executorch-xnnpack, onnxruntime-cpu, openvino-cpu"
+        "name one of them: coreml-ane, coreml-cpu, coreml-gpu, executorch-portable, "
+        "executorch-xnnpack, onnxruntime-cpu, openvino-cpu"
     )
 
 
@@ -190,6 +191,7 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
          "use --onnx"),
         ("executorch-xnnpack", "openvino", 0, "--openvino keeps no file for executorch-xnnpack",
          "use --pte"),
+        ("coreml-cpu", "openvino", 0, "--openvino keeps no file for coreml-cpu", "leave it out"),
         ("openvino-cpu", "openvino", 20, "--opset is a version of ONNX's operators, which "
          "openvino-cpu has none of", "leave it out, or export for onnxruntime-cpu"),
     ],
@@ -511,3 +513,13 @@ def test_openvino_takes_a_marked_size_open(tmp_path: Path) -> None:
         marked=dynamic_inputs(["x:0"]),
     )  # fmt: skip
     assert (run.stage, run.error, run.sizes) == (Stage.PROVED, "", (("x:0", 3),))
+
+
+def test_a_model_that_nothing_here_runs_is_told_as_converted() -> None:
+    run = ExportRun(Stage.CONVERTED, operators=(("relu", 1),))
+    answer = ExportAnswer("net.py:net", "coreml-cpu@9.0", run, True, predicted=True)
+    page = text_view.render(answer)
+    assert "only Apple's own systems run it" in " ".join(page.split())
+    assert "run by the runtime" not in page
+    assert answer.came_through
+    assert answer.agrees is None

@@ -38,6 +38,7 @@ CAUSES = {
 """Why nothing was captured, where torch.export's own words are about its insides."""
 CAME = "it was exported, runs there, and gives what PyTorch gives"
 RANDOM = "it was exported and runs there; PyTorch's own values are other ones each time"
+UNRUN = "it is converted; only Apple's own systems run it, so no values were compared"
 WRITTEN = "it was exported; --prove would run it"
 SAYS = {
     True: "the scan says that it runs",
@@ -84,13 +85,16 @@ def _write_why(canvas: Canvas, run: ExportRun) -> None:
 def _outcome(answer: ExportAnswer) -> str:
     if answer.run.stage in ENDED:
         return ENDED[answer.run.stage]
+    if answer.run.stage is Stage.CONVERTED:
+        return UNRUN
     if not answer.proved:
         return WRITTEN
     return RANDOM if answer.run.random else CAME
 
 
 def _write_steps(canvas: Canvas, answer: ExportAnswer) -> None:
-    steps = STEPS if answer.proved else STEPS[:2]
+    unrun = answer.run.stage is Stage.CONVERTED
+    steps = STEPS if answer.proved and not unrun else STEPS[:2]
     ended = False
     for stage, said in steps:
         failed = answer.run.stage is stage
