@@ -12,10 +12,10 @@ from benchmarks.measure import ROOT, RUNS, Figure
 COLD, WARM = 0.25, 0.05
 """Seconds of work until the newest matrix of every target has answered what it has of an operator,
 without an index and with one: what else the machine does meanwhile is no part of it."""
-LARGEST = 27.7 * 10**6
-"""Bytes that the database may take in the repository: 25 MB, and beside it Intel Gaudi (0.5 MB),
-MetaX (0.8), Biren (0.7), Rebellions (0.1), ONNX Runtime (0.2), ExecuTorch (0.1), TorchAir (0.3) and
-OpenVINO (0.1)."""
+LARGEST = 28.2 * 10**6
+"""Bytes that the database may take in the repository: 25 MB, and beside it Intel Gaudi (0.7 MB),
+MetaX (0.8), Biren (0.7), Rebellions (0.1), ONNX Runtime (0.2), ExecuTorch (0.1), TorchAir (0.3),
+OpenVINO (0.2) and Core ML (0.2)."""
 _LOAD = """
 import time
 from opcheck.db.store import Database
@@ -47,7 +47,7 @@ def loading() -> Iterator[Figure]:
 def size() -> Iterator[Figure]:
     """What the files of the database take."""
     taken = sum(path.stat().st_size for path in (ROOT / "compat_db").rglob("*") if path.is_file())
-    yield Figure("compat_db / 27.7 MB", taken / LARGEST, 1.0, f"{taken / 1e6:.1f} MB")
+    yield Figure("compat_db / 28.2 MB", taken / LARGEST, 1.0, f"{taken / 1e6:.1f} MB")
 
 
 def _seconds(cache: Path) -> tuple[float, int]:
