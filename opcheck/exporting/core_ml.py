@@ -17,7 +17,9 @@ from torch import nn
 
 from opcheck.errors import UsageError
 from opcheck.exporting import outputs
+from opcheck.exporting.captured import captured, not_captured
 from opcheck.lang.sentence import Sentence
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRun, Stage
 from opcheck.source.building.torchvision_operators import open_sizes
 
@@ -50,28 +52,38 @@ def prove(
     opset: int | None = None,
     *,
     run: bool = True,
+    marked: Sequence[DynamicInput] = (),
 ) -> ExportRun:
-    """Convert a model for iOS 18 and macOS 15, and save it as ``path``; no system runs it here."""
+    """Convert a model for iOS 18 and macOS 15, and save it as ``path``; no system runs it here.
+
+    ``marked``: dimensions that have no size of their own in it.
+    """
     versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
     started = time.perf_counter()
     with outputs.quiet(), torch.no_grad(), open_sizes():
-        found = _exported(model, tuple(args), dict(kwargs), path)
+        found = _exported(model, tuple(args), dict(kwargs), path, marked)
     return replace(found, versions=versions, seconds=time.perf_counter() - started)
 
 
 def _exported(
-    model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str
+    model: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    path: str,
+    marked: Sequence[DynamicInput],
 ) -> ExportRun:
     import coremltools
 
     try:
         # as the library's own error says: it takes programs of the ATEN dialect alone
-        captured = torch.export.export(model, args, kwargs, strict=False).run_decompositions({})
+        graph = captured(model, args, kwargs, marked).run_decompositions({})
+    except UsageError:
+        raise
     except Exception as error:  # whatever the model's code raises while it is captured
-        return ExportRun(Stage.CAPTURE, outputs.told(error))
+        return not_captured(error)
     try:
         converted = coremltools.convert(
-            captured,
+            graph,
             convert_to="mlprogram",
             minimum_deployment_target=coremltools.target.iOS18,
             skip_model_load=True,

@@ -20,7 +20,9 @@ from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and n
 
 from opcheck.errors import UsageError
 from opcheck.exporting import outputs
+from opcheck.exporting.captured import captured, not_captured, ran
 from opcheck.lang.sentence import Sentence
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRun, Stage
 from opcheck.source.building.torchvision_operators import open_sizes
 
@@ -41,6 +43,20 @@ def require_installed() -> None:
                 Sentence("{text} is not installed, and converting for it takes it", text=name),
                 Sentence("install what it takes: pip install 'opcheck[executorch]'"),
             )
+
+
+def _require_bounds(marked: Sequence[DynamicInput]) -> None:
+    """Refuse sizes without bounds: of a larger tensor than planned the runtime has no memory."""
+    if marked:
+        raise UsageError(
+            Sentence(
+                "ExecuTorch plans memory for the largest sizes, which --dynamic does not give"
+            ),
+            Sentence(
+                "leave --dynamic out, and name bounds where the program is written: "
+                "torch.export.Dim(NAME, max=SIZE)"
+            ),
+        )
 
 
 class ExecuTorch:
@@ -68,42 +84,42 @@ class ExecuTorch:
         opset: int | None = None,
         *,
         run: bool = True,
+        marked: Sequence[DynamicInput] = (),
     ) -> ExportRun:
-        """Lower a model and save it as ``path``; ``run`` it too, and compare with PyTorch."""
+        """Lower a model and save it as ``path``; ``run`` it too, and compare with PyTorch.
+
+        Raises:
+            UsageError: dimensions are ``marked`` that are to have no size of their own.
+        """
+        _require_bounds(marked)
         versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
         started = time.perf_counter()
         with outputs.quiet(), torch.no_grad(), open_sizes():
-            found, given = self._exported(model, tuple(args), dict(kwargs), path)
+            found = self._exported(model, tuple(args), dict(kwargs), path)
             seconds = time.perf_counter() - started
             if run and found.stage.converted:
-                wanted, again = (outputs.of_model(model, args, kwargs) for _ in range(2))
-                try:
-                    got = _apart(lambda: _results(path, given))
-                    found = outputs.compared(found, wanted, again, got)
-                except Exception as error:  # whatever the runtime raises
-                    found = replace(found, stage=Stage.RUNTIME, error=outputs.told(error))
+                found = ran(found, model, (tuple(args), dict(kwargs)), (), _session(path))
         return replace(found, versions=versions, seconds=seconds)
 
     def _exported(
         self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str
-    ) -> tuple[ExportRun, list[Any]]:
-        """What became of the lowering, and what is to be given to the model's inputs."""
+    ) -> ExportRun:
+        """What became of the lowering."""
         from executorch.exir import to_edge_transform_and_lower
 
         try:
-            captured = torch.export.export(model, args, kwargs, strict=False)
+            graph = captured(model, args, kwargs)
         except Exception as error:  # whatever the model's code raises while it is captured
-            return ExportRun(Stage.CAPTURE, outputs.told(error)), []
+            return not_captured(error)
         try:
-            edge = to_edge_transform_and_lower(captured, partitioner=self._partitioners())
+            edge = to_edge_transform_and_lower(graph, partitioner=self._partitioners())
             program = edge.to_executorch()
             with Path(path).open("wb") as file:
                 program.write_to_file(file)
         except Exception as error:  # whatever the lowering raises
-            return ExportRun(Stage.CONVERSION, outputs.told(error)), []
+            return ExportRun(Stage.CONVERSION, outputs.told(error))
         calls = Counter(_called(program.exported_program().graph))
-        given = pytree.tree_leaves((args, kwargs))
-        return ExportRun(Stage.PROVED, operators=tuple(sorted(calls.items()))), given
+        return ExportRun(Stage.PROVED, operators=tuple(sorted(calls.items())))
 
     def _partitioners(self) -> list[Any]:
         if self._chip != "xnnpack":
@@ -120,6 +136,11 @@ def _called(graph: Any) -> Iterator[str]:
             yield node.target.name()
         elif node.op == "call_function" and _DELEGATED in str(node.target):
             yield _DELEGATED
+
+
+def _session(path: str) -> Callable[[Any], list[Tensor]]:
+    """What runs the program on inputs of the model, in a process of its own each time."""
+    return lambda inputs: _apart(lambda: _results(path, pytree.tree_leaves(inputs)))
 
 
 def _results(path: str, given: Sequence[Any]) -> list[Tensor]:

@@ -515,6 +515,18 @@ def test_openvino_takes_a_marked_size_open(tmp_path: Path) -> None:
     assert (run.stage, run.error, run.sizes) == (Stage.PROVED, "", (("x:0", 3),))
 
 
+def test_executorch_takes_no_size_without_bounds(tmp_path: Path) -> None:
+    from torch import nn
+
+    from opcheck.exporting.execu_torch import ExecuTorch
+
+    with pytest.raises(UsageError, match="plans memory for the largest sizes") as error:
+        ExecuTorch().prove(
+            nn.ReLU(), (), {}, str(tmp_path / "x.pte"), marked=dynamic_inputs(["x:0"])
+        )
+    assert "max=SIZE" in str(error.value.hint)
+
+
 def test_a_model_that_nothing_here_runs_is_told_as_converted() -> None:
     run = ExportRun(Stage.CONVERTED, operators=(("relu", 1),))
     answer = ExportAnswer("net.py:net", "coreml-cpu@9.0", run, True, predicted=True)
