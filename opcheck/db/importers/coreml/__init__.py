@@ -100,7 +100,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
     served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
     found = tuple(
         {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(said, operators, whole=whole), served)
+        for one in facts.for_every_form(_conditions(said, operators, release, whole=whole), served)
     )
     return ReleaseFile(
         vendor=CoreMlImporter.name,
@@ -121,7 +121,7 @@ def _advisories() -> list[dict[str, Any]]:
 
 
 def _conditions(
-    said: Mapping[str, Any], operators: Mapping[str, Any], *, whole: bool
+    said: Mapping[str, Any], operators: Mapping[str, Any], release: str, *, whole: bool
 ) -> Iterator[Condition]:
     """What converters refuse by dtype and count, what has none, and where nothing is known."""
     yield from _by_dtype(said["refused"], operators)
@@ -145,7 +145,9 @@ def _conditions(
             "tests": [{"subject": "dtype", "argument": "*", "one_of": list(dtypes)}],
         }
     for fact in _code()["facts"]:
-        yield from facts.cases(fact, operators, fact["at"])
+        line = fact.get("seen", {}).get(release)
+        if "seen" not in fact or line:
+            yield from facts.cases(fact, operators, [f"ops:{line}"] if line else fact["at"])
     yield {
         "ops": ["*"], "code": "placement-not-known", "verdict": "unknown", "confidence": "low",
         "method": "inferred", "text": texts["placed"], "at": ["compute:48"],
