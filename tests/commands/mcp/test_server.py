@@ -121,14 +121,15 @@ def test_a_name_that_was_understood_is_said_after_the_page(folder: Path) -> None
 
 def test_a_long_answer_is_given_in_parts_of_which_none_is_left_out(folder: Path) -> None:
     whole = typed(folder, "targets").strip()
+    most = ("--characters", str(len(whole) * 2 // 3))  # so that there are two parts
     calls = [("targets", {"offset": 0})]
-    [(_, [first, note])] = called(folder, calls, "--characters", "9000")
+    [(_, [first, note])] = called(folder, calls, *most)
     assert note == (
         f"Characters 1 to {len(first):,} of {len(whole):,}; the same call with "
         f"offset={len(first)} goes on."
     )
     calls = [("targets", {"offset": offset}) for offset in (0, len(first), len(whole))]
-    begun, rest, beyond = called(folder, calls, "--characters", "9000")
+    begun, rest, beyond = called(folder, calls, *most)
     assert begun[1][0] + rest[1][0] == whole
     assert beyond == (
         True,
