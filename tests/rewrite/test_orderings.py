@@ -117,7 +117,7 @@ def test_ties_are_resolved_as_the_label_says(rule: Rule, op: str) -> None:
 def test_a_negative_zero_keeps_its_sign(op: str) -> None:
     (rule,) = [rule for rule in rules() if op in rule.replaces]
     given = torch.tensor([-0.0, -0.0], requires_grad=True)
-    found = type(rule).replace(given)
+    found = rule.function(op)(given)
     assert bool(found.signbit())
     (gradient,) = torch.autograd.grad(found, given)
     assert gradient.tolist() == [0.5, 0.5]
