@@ -2,20 +2,24 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import torch
 from msgspec.structs import replace
 from torch import Tensor, nn
 
+from opcheck.db.by_hand.libraries import Schemas
 from opcheck.model.request import ModelSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.sandbox.parent import run
+from opcheck.source.building.quantised.packed import pack
 from opcheck.trace import trace_model
 from opcheck.trace.running.device_asked import DeviceAsked
 
 TYPES = ("rbln", "npu", "mlu", "musa", "cuda", "xpu", "mps", "hpu", "xla")
+SHIPPED = Path(__file__).parents[2] / "compat_db"
 LISTED = {"mps": 1, "cpu": 2}
 
 
@@ -98,6 +102,27 @@ def test_what_a_module_holds_may_name_a_device() -> None:
     module = Calls(torch.relu)
     module.place = torch.device("xpu")  # type: ignore[assignment]  # as users do
     assert asked_by(module).told_apart(TYPES) == {"xpu"}
+
+
+class Listed(Calls):
+    DEVICES: ClassVar[frozenset[str]] = frozenset({"xpu", "hpu"})
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.sin() if x.device.type in self.DEVICES else x.cos()
+
+
+def test_what_its_class_has_may_name_a_device() -> None:
+    assert asked_by(Listed(torch.relu)).told_apart(TYPES) == {"xpu", "hpu"}
+
+
+def test_a_layer_that_stands_for_a_librarys_is_the_models_own() -> None:
+    net = nn.Sequential(nn.Linear(256, 128)).half()
+    section = {"quant_method": "quanto", "weights": "int4"}
+    assert pack(net, "quantization_config", section, Schemas(SHIPPED / "schemas"), valued=2**16)
+    asked = DeviceAsked()
+    given = torch.empty(2, 256, dtype=torch.float16)
+    trace_model(net, (given,), {}, device_type="rbln", asked=asked)
+    assert {"mps", "cuda"} <= asked.told_apart(TYPES)
 
 
 def test_a_region_that_casts_is_as_its_device_says() -> None:

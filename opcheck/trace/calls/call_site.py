@@ -15,6 +15,7 @@ Site = tuple[str, int]
 
 NOWHERE: Site = ("", 0)
 
+_TRACER = str(Path(__file__).resolve().parents[1]) + os.sep
 _SELF = str(Path(__file__).resolve().parents[2]) + os.sep
 _TORCH = str(Path(torch.__file__).resolve().parent) + os.sep
 _STDLIB = sysconfig.get_paths()["stdlib"] + os.sep
@@ -41,9 +42,9 @@ def is_internal(code: CodeType) -> bool:
     return _kind(code.co_filename) == _INTERNAL
 
 
-def is_own(code: CodeType) -> bool:
-    """Whether it is code of this package."""
-    return code.co_filename.startswith(_SELF)
+def is_tracer(code: CodeType) -> bool:
+    """Whether it is code of the tracer; layers that stand for a library's are a model's."""
+    return code.co_filename.startswith(_TRACER)
 
 
 @cache

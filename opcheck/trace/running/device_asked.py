@@ -22,7 +22,7 @@ from torch import nn
 from torch.utils import backend_registration
 
 from opcheck.model.trace import Constant, Trace
-from opcheck.trace.calls.call_site import is_own
+from opcheck.trace.calls.call_site import is_tracer
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.device.alias import ALIASED_TYPES
 
@@ -37,6 +37,7 @@ _RESHAPED = "aten::_reshape_alias"
 _GUARDS = backend_registration.__file__
 """C++ asks the guards there of our device whatever a model does."""
 _AUTOCAST = torch.amp.autocast_mode.autocast
+_PLAIN = frozenset(nn.Module.__mro__)
 _MOST = 256
 """Elements of a container in which names are looked for: a table of devices has a few."""
 
@@ -131,7 +132,7 @@ class DeviceAsked:
     def _codes(self) -> Iterator[CodeType]:
         for entry in self._profile.getstats():
             code = entry.code
-            if not isinstance(code, CodeType) or is_own(code) or code.co_filename == _GUARDS:
+            if not isinstance(code, CodeType) or is_tracer(code) or code.co_filename == _GUARDS:
                 continue
             if not (_of_autocast(code) and not self._casts):  # alike everywhere, casting nothing
                 yield code
@@ -169,8 +170,11 @@ def _profiled(profile: cProfile.Profile) -> bool:
 
 
 def _held(module: nn.Module) -> Iterator[str]:
-    for part in module.modules():
-        yield from _texts(v for k, v in vars(part).items() if not k.startswith("_"))
+    """Names that the parts of a model have as attributes, their classes' own among them."""
+    parts = list(module.modules())
+    classes = {kind for part in parts for kind in type(part).__mro__ if kind not in _PLAIN}
+    for holder in (*parts, *classes):
+        yield from _texts(vars(holder).values())
 
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
