@@ -231,4 +231,4 @@ def test_more_than_a_thousand_models_are_named_once(tmp_path: Path) -> None:
     assert len(names) == len(set(names)) > 1000
     assert sum(entry.spec.step is not None for entry in found) > 200
     kinds = {name.partition(":")[0] for name in names[:100]}
-    assert kinds == {"hf", "timm", "torchvision", "ultralytics", "zoo"}
+    assert kinds >= {"hf", "timm", "torchvision", "zoo"}  # and what else is installed
