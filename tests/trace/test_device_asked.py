@@ -142,6 +142,18 @@ def test_a_profiler_of_the_models_own_leaves_nothing_sure() -> None:
         assert asked_by(Calls(profiled)).told_apart(TYPES) == set(TYPES)
 
 
+def test_what_another_thread_runs_is_not_heard() -> None:
+    import threading
+
+    def apart(x: Tensor) -> Tensor:
+        thread = threading.Thread(target=str)
+        thread.start()
+        thread.join()
+        return x.cos()
+
+    assert asked_by(Calls(apart)).told_apart(TYPES) == set(TYPES)
+
+
 MODELS = """
 import torch
 from torch import nn

@@ -49,7 +49,7 @@ class DeviceAsked:
         self._profile = cProfile.Profile(builtins=False)
         self._runs = False
         self._whole = True
-        """Whether nobody took the profiler's place, and no other thread ran."""
+        """Whether nobody took the profiler's place, and no other thread began."""
         self._casts = False
         """Whether a region of autocast was opened that casts."""
         self._held: set[str] = set()
@@ -69,7 +69,16 @@ class DeviceAsked:
                 self._casts |= bool(named.get("enabled", given[2] if len(given) > 2 else True))
                 begin(region, *given, **named)
 
-            with patch.object(_AUTOCAST, "__init__", cast):
+            start = threading.Thread.start
+
+            def apart(thread: threading.Thread) -> None:
+                self._whole = False  # no profiler hears what runs there
+                start(thread)
+
+            with (
+                patch.object(_AUTOCAST, "__init__", cast),
+                patch.object(threading.Thread, "start", apart),
+            ):
                 self._start()
                 try:
                     return play(module, engine, args, kwargs)
@@ -89,7 +98,7 @@ class DeviceAsked:
     def _stop(self) -> None:
         if not self._runs:
             return
-        self._whole &= threading.active_count() == 1 and _profiled(self._profile)
+        self._whole &= _profiled(self._profile)
         self._profile.disable()
         self._runs = False
 
