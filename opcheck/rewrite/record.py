@@ -195,7 +195,7 @@ class _Watching(TorchDispatchMode):
         """Run the call on meta; raise it where it is the one."""
         result = func(*args, **(kwargs or {}))
         if any(isinstance(t, Tensor) and t.dtype in self._casts for t in tree_leaves(result)):
-            raise TypeError("the device gives another dtype")
+            raise TypeError  # the device gives another dtype
         if not isinstance(func, OpOverload) or func.name() != self._op:
             return result
         names = facts(func).argument_names

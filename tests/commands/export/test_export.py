@@ -13,7 +13,7 @@ from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.export.views import json as json_view
 from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
-from opcheck.exporting import execu_torch, onnx_runtime, open_vino
+from opcheck.exporting import core_ml, execu_torch, onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking, dynamic_inputs
 from opcheck.model.emulation import Difference
@@ -390,8 +390,8 @@ def test_an_error_of_openvino_is_told_without_its_frame() -> None:
 
 @pytest.mark.parametrize(
     ("exporter", "extra"),
-    [(execu_torch, "opcheck[executorch]"), (onnx_runtime, "opcheck[onnx]"),
-     (open_vino, "opcheck[openvino]")],
+    [(core_ml, "opcheck[coreml]"), (execu_torch, "opcheck[executorch]"),
+     (onnx_runtime, "opcheck[onnx]"), (open_vino, "opcheck[openvino]")],
 )  # fmt: skip
 def test_without_the_libraries_the_extra_is_named(
     exporter: Any, extra: str, monkeypatch: pytest.MonkeyPatch
@@ -434,6 +434,10 @@ def test_a_page_tells_which_line_keeps_a_marked_size_fixed() -> None:
 
 @pytest.mark.parametrize(("cause", "told"), [
     (Cause.VALUE, "  Python decides by a value of a tensor, and the graph is made without values"),
+    (Cause.NUMBER,
+     "  Python needs a number that a tensor holds, and the graph is made without"),
+    (Cause.DATA_SIZE,
+     "  code decides by a size that depends on values, as of what a mask or nonzero"),
     (Cause.OTHER, "  GuardOnDataDependentSymNode: Eq(u0, 1)"),
 ])  # fmt: skip
 def test_a_page_tells_the_line_of_the_model_that_is_not_captured(cause: Cause, told: str) -> None:
