@@ -17,14 +17,14 @@ from opcheck.db.conditions import (
     gradients_by_operator,
 )
 from opcheck.db.files.document import Document
-from opcheck.db.files.parts import Entries
+from opcheck.db.files.parts import limits
 from opcheck.db.reading import Chosen, Citations, LateMapping, LazyMapping
 from opcheck.db.schema.tables import KINDS
 from opcheck.db.tables import Tables, inherited
 from opcheck.db.triton import cuda_sources_of, triton_of
 from opcheck.db.versions import within
 from opcheck.lang.sentence import from_data
-from opcheck.model.launches import TritonCompiler
+from opcheck.model.launches import SourceBuilder, TritonCompiler
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target, TargetKind
 from opcheck.model.trace import Composite
@@ -54,6 +54,7 @@ class _Everywhere(Struct, frozen=True):
     autocast: Mapping[str, tuple[str, ...]]
     messages: Mapping[str, Message]
     inherits: frozenset[Composite]
+    cuda_sources: SourceBuilder | None
 
 
 def build_matrix(
@@ -77,7 +78,7 @@ def build_matrix(
     among, compilers, triton = tables.collectives, tables.compilers, tables.triton
     modes, chip = tables.deterministic, vendor.data["chips"][target.chip]
     if method not in shared.everywhere:
-        shared.everywhere[method] = _everywhere(vendor, method)
+        shared.everywhere[method] = _everywhere(vendor, method, target, triton)
     same = shared.everywhere[method]
     everywhere = (branches, among, compilers, triton, modes)
     kept = [table.digest for table in everywhere if table]
@@ -104,7 +105,7 @@ def build_matrix(
         collectives=LateMapping(lambda: collectives_of(target, among.data)) if among else {},
         compilers=LateMapping(lambda: compilers_of(target, compilers.data)) if compilers else {},
         find_triton=cache(partial(_triton_of, target, tables)),
-        cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
+        cuda_sources=same.cuda_sources,
         sparse=tables.sparse(target, key, partial(_listed, release, target.torch, cited, method)),
         cautions=cautions_of(target, modes.data) if modes else (),
         chip_name=chip["name"],
@@ -118,12 +119,15 @@ def _triton_of(target: Target, tables: Tables) -> TritonCompiler | None:
     return triton_of(target, said.data, tables.triton_limits) if said else None
 
 
-def _everywhere(vendor: Document, method: Method) -> _Everywhere:
+def _everywhere(
+    vendor: Document, method: Method, target: Target, triton: Document | None
+) -> _Everywhere:
     return _Everywhere(
         fallback=_fallback(vendor, method),
         autocast=_autocast(vendor),
         messages=_messages(vendor),
         inherits=_inherits(vendor),
+        cuda_sources=cuda_sources_of(target, triton.data) if triton else None,
     )
 
 
@@ -166,9 +170,8 @@ def _listed(
     release: Document, torch: str, cited: Citations, method: Method, key: str
 ) -> Mapping[str, Evidence]:
     """Overloads that a release's list has a kernel for under a key other than the dense one."""
-    operators = release.data["operators"]
-    limited = operators.limited if isinstance(operators, Entries) else operators
     found = _registered(release, torch, key, ())
+    limited = [name for _, names in limits(release.data["operators"]) for name in names]
     return {
         op: cited.all((said["at"],), Method(said.get("method", method)))[0]
         for op in limited

@@ -1,10 +1,10 @@
 """What readers of database files share - citations, and mappings made when first asked for."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from opcheck.db.files.parts import Entries
+from opcheck.db.files.parts import limits
 from opcheck.model.verdict import Evidence, Method
 
 
@@ -77,16 +77,19 @@ class Chosen(Mapping[str, Any]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        said, gone = self._said, self._gone
+        return (name for name in said if name not in gone) if gone else iter(said)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._said) - len(self._gone)
 
     @cached_property
-    def _names(self) -> Sequence[str]:
-        said = self._said
-        asked = said.limited if isinstance(said, Entries) else said
-        return [name for name in said if name not in asked or self._first(name) is not None]
+    def _gone(self) -> Set[str]:
+        """Names of which no variant holds."""
+        listed = (
+            names for variants, names in limits(self._said) if not any(map(self._holds, variants))
+        )
+        return {name for names in listed for name in names}
 
     def _first(self, name: str) -> Any:
         if name not in self._found:

@@ -13,6 +13,7 @@ from opcheck.db.by_hand import overlays as overlay
 from opcheck.db.by_hand.additions import Additions
 from opcheck.db.by_hand.advice import size_rules
 from opcheck.db.by_hand.overlays import Addition, statements
+from opcheck.db.by_hand.summary import Summaries
 from opcheck.db.compilers import compilers_of
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
@@ -114,8 +115,13 @@ class Database:
     def _additions_of(self, vendor: str) -> Additions:
         """Those of one vendor, without a look at the advisories of another one alone."""
         if vendor not in self._added_to:
-            self._added_to[vendor] = Additions(vendor, self._added(vendor))
+            self._added_to[vendor] = Additions(self._summaries.of(vendor))
         return self._added_to[vendor]
+
+    @cached_property
+    def _summaries(self) -> Summaries:
+        kept = None if self.overlays else self.cache
+        return Summaries(self.root, kept, self.tables.deterministic, self._added)
 
     def _added(self, only: str | None = None) -> Iterator[Addition]:
         for layer, stated, shared in self._of_several:
@@ -224,8 +230,7 @@ class Database:
         if target not in self._matrices:
             vendor = self._vendor(target.vendor)
             paired = target.torch in vendor.paired(target.sdk)
-            release = self.release(target)
-            shared = self._shared.setdefault(target.vendor, Shared())
+            release, shared = self.release(target), self._shared.setdefault(vendor.name, Shared())
             matrix = build_matrix(
                 target, vendor.document, release, self.tables, paired=paired, shared=shared
             )

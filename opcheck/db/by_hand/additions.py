@@ -1,6 +1,6 @@
 """What additions say of a release, added to its file; made once for all targets of a vendor."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from hashlib import sha256
 from itertools import chain
@@ -10,199 +10,164 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.db.by_hand.overlays import Addition, Said, holds
+from opcheck.db.by_hand.summary import Listed, Place
 from opcheck.db.conditions import RANK
 from opcheck.db.contradictions import of_document
 from opcheck.db.files.document import Document
-from opcheck.db.files.parts import Later, Lines, lines
-from opcheck.db.library_releases import LibraryReleases
+from opcheck.db.files.parts import Changed, Later, Lines, lines
 from opcheck.model.matrix import DOUBTED, NO_DTYPE, OVERRULED
 from opcheck.model.target import Target
 
 _WHERE = {"chips", "releases", "torch", "version"}
 _Variants = Sequence[tuple[Said, Said]]
+Entries = tuple[Mapping[str, Said], Mapping[str, _Variants]]
 
 
-class _Condition(Struct):
-    """One that an addition states; made when it is first asked for, for all targets at once."""
+class Condition(Struct, dict=True):
+    """One that an addition states."""
 
     number: int
     """Of the addition, by which it cites its sources."""
-    ops: Sequence[str]
-    where: Said
-    """What it is limited to itself."""
-    make: Callable[[], Said]
-    made: Said | None = None
+    stated: Said
 
+    @cached_property
     def said(self) -> Said:
         """As a line of a release's file has it."""
-        if self.made is None:
-            self.made = {**_cited(_anywhere(self.make()), self.number), "stands": True}
-        return self.made
+        return {**_cited(_anywhere(self.stated), self.number), "stands": True}
 
 
-class Additions(Sequence[Addition]):
+class Additions:
     """Those of one vendor, in the order in which they hold: the last one wins."""
 
-    def __init__(self, vendor: str, listed: Iterable[Addition]) -> None:
-        self._listed = [one for one in listed if one.vendor == vendor]
-        self._operators: dict[tuple[str, ...], MutableMapping[str, Said]] = {}
+    def __init__(self, listed: Listed) -> None:
+        self._listed = listed
+        self._said = listed.summary
+        self._operators: dict[tuple[str, ...], Mapping[str, Said]] = {}
         """Those of releases with what is registered beside them, which chips may have alike."""
         self._to: dict[tuple[object, ...], Document] = {}
         """What :meth:`to` made, for the other chips of which all of them say the same."""
+        self._conditions: dict[Place, Condition] = {}
+        self._entries: dict[int, Entries] = {}
 
-    def __getitem__(self, number: Any) -> Any:
+    def __getitem__(self, number: int) -> Addition:
         return self._listed[number]
-
-    def __len__(self) -> int:
-        return len(self._listed)
 
     def to(self, release: Document, target: Target) -> Document:
         """The release's file as it is with what they say of a target."""
-        alike = tuple(target.chip in chips for chips in self._named_chips)
+        alike = tuple(target.chip in chips for chips in self._said.chips)
         key = (release.digest, target.sdk, target.torch, target.libraries, alike)
         if key not in self._to:
             self._to[key] = self._added(release, target)
         return self._to[key]
-
-    @cached_property
-    def _named_chips(self) -> Sequence[Sequence[str]]:
-        """Every list of chips that something is limited to."""
-        found = {tuple(said["chips"]): None for one in self._listed for said in _limited(one)}
-        return tuple(found)
 
     def _added(self, release: Document, target: Target) -> Document:
         concerned = self._concerned(target)
         if not concerned:
             return release
         data = dict(release.data)
-        data["sources"] = _Sources(data["sources"], concerned)
-        kinds = {number: self._kind(number, target) for number in concerned}
+        data["sources"] = _Sources(data["sources"], self, concerned)
+        kinds = self._kinds(concerned, target)
         data["operators"] = self._registered(release, kinds, target)
-        more = dict[int, Addition]()
-        for number, addition in concerned.items():
-            withdrawn = addition.withdrawn and [
-                said for said in addition.withdrawn if holds(said, target)
+        more = set[int]()
+        withdrawing = self._said.withdrawing
+        for number in concerned:
+            withdrawn = number in withdrawing and [
+                said for said in self[number].withdrawn if holds(said, target)
             ]
             if withdrawn:
-                data["conditions"], more = self._joined(data, more, target), {}
-            for said in withdrawn:
-                _withdraw(data, said)
-            more[number] = addition
+                data["conditions"], more = self._joined(data, more, target), set()
+                for said in withdrawn:
+                    _withdraw(data, said)
+            more.add(number)
         data["conditions"] = self._joined(data, more, target)
         told = (release.digest, *kinds.values())
         return replace(release, data=data, digest=sha256("".join(told).encode()).hexdigest())
 
-    def _concerned(self, target: Target) -> dict[int, Addition]:
-        """Those that say anything of a target, by number."""
-        held = [numbers for where, numbers in self._wheres if holds(where, target)]
-        return {number: self._listed[number] for number in sorted(chain.from_iterable(held))}
-
-    @cached_property
-    def _wheres(self) -> Sequence[tuple[Said, Sequence[int]]]:
-        """What additions are limited to, and the numbers of those that are limited so."""
-        found: dict[str, tuple[Said, list[int]]] = {}
-        for number, one in enumerate(self._listed):
-            found.setdefault(repr(one.where), (one.where, []))[1].append(number)
-        return [*found.values()]
+    def _concerned(self, target: Target) -> Sequence[int]:
+        """The numbers of those that say anything of a target."""
+        held = [numbers for where, numbers in self._said.wheres if holds(where, target)]
+        return sorted(chain.from_iterable(held))
 
     def _registered(
         self, release: Document, kinds: Mapping[int, str], target: Target
-    ) -> MutableMapping[str, Said]:
+    ) -> Mapping[str, Said]:
         """The release's operators, and those of additions of which each says this on a target."""
-        adding = [number for number in kinds if self._listed[number].operators]
+        adding = [number for number in self._said.adding if number in kinds]
         if not adding:
             return release.data["operators"]  # type: ignore[no-any-return]  # as the file has it
         key = (release.digest, target.torch, *(kinds[number] for number in adding))
         if key not in self._operators:
-            found = self._operators[key] = release.data["operators"].copy()
+            changes: dict[str, Said | None] = {}
             for number in adding:
-                self._register(found, number, target)
+                self._register(changes, number, target)
+            self._operators[key] = Changed(release.data["operators"], changes)
         return self._operators[key]
 
     def libraries(self, target: Target) -> Mapping[str, tuple[str, str]]:
         """The releases of libraries that a target is taken to have, by namespace."""
         named = dict(target.libraries)
+        listed = {one.namespace: one for one in self._said.libraries.values()}
         return {
             library.namespace: (library.package, library.of(target))
-            for library in self._libraries
+            for library in listed.values()
             if library.package not in named
         }
 
-    @cached_property
-    def _libraries(self) -> Sequence[LibraryReleases]:
-        """Those whose releases are told apart, once each."""
-        found = (addition.library for addition in self._listed)
-        return [*{one.namespace: one for one in found if one is not None}.values()]
-
-    def _joined(
-        self, data: Mapping[str, Any], more: Mapping[int, Addition], target: Target
-    ) -> Lines:
+    def _joined(self, data: Mapping[str, Any], more: Set[int], target: Target) -> Lines:
         return _Joined(self, more, target, lines(data.get("conditions", ())))
 
-    def _register(self, operators: MutableMapping[str, Said], number: int, target: Target) -> None:
+    def _register(self, changes: dict[str, Said | None], number: int, target: Target) -> None:
+        if number not in self._entries:
+            self._entries[number] = _entries(self[number], number)
         everywhere, limited = self._entries[number]
-        operators.update(everywhere)
+        changes.update(everywhere)
         for op, variants in limited.items():
             for said, entry in variants:
-                if self._listed[number].holds(said, target):
-                    if said.get("registered", True):
-                        operators[op] = entry
-                    else:
-                        operators.pop(op, None)
+                if self[number].holds(said, target):
+                    changes[op] = entry if said.get("registered", True) else None
                     break
 
+    def _kinds(self, numbers: Iterable[int], target: Target) -> Mapping[int, str]:
+        """Sets apart what additions say of targets that they do not say the same of."""
+        digests, differ = self._said.digests, self._differ
+        return {
+            number: self._kind(number, target) if number in differ else digests[number] + " "
+            for number in numbers
+        }
+
+    @cached_property
+    def _differ(self) -> Set[int]:
+        """Those that do not say the same of every chip, or of every release of a library."""
+        return self._said.by_chip.keys() | self._said.libraries.keys()
+
     def _kind(self, number: int, target: Target) -> str:
-        """Sets apart what an addition says of targets that it does not say the same of."""
-        addition = self._listed[number]
-        if addition.library is None and not self._by_chip[number]:
-            return addition.digest + " "
-        held = [op for op in self._by_chip[number] if addition.entry(op, target) is not None]
-        version = "" if addition.library is None else addition.library.of(target)
-        return " ".join((addition.digest, version, *held))
+        by_chip, library = self._said.by_chip.get(number, ()), self._said.libraries.get(number)
+        held = [op for op in by_chip if self[number].entry(op, target) is not None]
+        version = "" if library is None else library.of(target)
+        return " ".join((self._said.digests[number], version, *held))
 
-    @cached_property
-    def _by_chip(self) -> Sequence[Sequence[str]]:
-        """Of each addition the overloads of which it does not say the same on every chip."""
-        return [
-            [op for op, listed in one.operators.items() if any("chips" in said for said in listed)]
-            for one in self._listed
-        ]
-
-    @cached_property
-    def _entries(self) -> Sequence[tuple[Mapping[str, Said], Mapping[str, _Variants]]]:
-        """Of each addition what it says of kernels, as a file has it.
-
-        First the kernels that are registered wherever the addition holds, then the variants, as
-        they are said and as a file has them, of those that may not be.
-        """
-        return [_entries(addition, number) for number, addition in enumerate(self._listed)]
-
-    @cached_property
-    def conditions(self) -> Sequence[_Condition]:
+    def conditions(self) -> Iterator[Condition]:
         """All that they state, in order."""
-        return [one for n, addition in enumerate(self._listed) for one in _stated(addition, n)]
+        return map(self._condition, self._listed.places())
 
-    @cached_property
-    def by_operator(self) -> Mapping[str, Sequence[_Condition]]:
-        """The same by the overloads that they name."""
-        found: dict[str, list[_Condition]] = {}
-        for one in self.conditions:
-            for op in one.ops:
-                found.setdefault(op, []).append(one)
-        return found
+    def naming(self, op: str) -> Iterator[Condition]:
+        """Those that name an overload, in order."""
+        return map(self._condition, self._listed.naming(op))
 
-
-def _limited(addition: Addition) -> Iterator[Said]:
-    """The addition, and what of it is limited, where that is to chips."""
-    conditions = addition.conditions
-    stated = () if isinstance(conditions, Lines) else conditions  # those hold where it does
-    entries = chain.from_iterable(addition.operators.values())
-    for said in chain((addition.where,), entries, stated, addition.withdrawn):
-        if "chips" in said:
-            yield said
+    def _condition(self, place: Place) -> Condition:
+        """One of them, made when it is first asked for, for all targets at once."""
+        if place not in self._conditions:
+            number, line = place
+            self._conditions[place] = Condition(number, self[number].conditions[line])
+        return self._conditions[place]
 
 
-def _entries(addition: Addition, number: int) -> tuple[Mapping[str, Said], Mapping[str, _Variants]]:
+def _entries(addition: Addition, number: int) -> Entries:
+    """What an addition says of kernels, as a file has it.
+
+    First the kernels that are registered wherever the addition holds, then the variants, as they
+    are said and as a file has them, of those that may not be.
+    """
     everywhere: dict[str, Said] = {}
     limited: dict[str, _Variants] = {}
     for op, variants in addition.operators.items():
@@ -218,62 +183,51 @@ def _entries(addition: Addition, number: int) -> tuple[Mapping[str, Said], Mappi
 class _Joined(Lines):
     """The conditions of a file, and after them those of additions that hold for a target."""
 
-    def __init__(
-        self, of: Additions, more: Mapping[int, Addition], target: Target, before: Lines
-    ) -> None:
+    def __init__(self, of: Additions, more: Set[int], target: Target, before: Lines) -> None:
         super().__init__([], before)
         self._additions, self._more, self._target = of, more, target
 
     @cached_property
     def _items(self) -> list[Any]:
-        held = filter(self._holds, self._additions.conditions)
-        return [Later(one.ops, one.said) for one in held]
+        held = filter(self._holds, self._additions.conditions())
+        return [Later(one.stated["ops"], partial(getattr, one, "said")) for one in held]
 
     def of(self, op: str) -> Iterator[Said]:
         """The lines that name an overload, in order."""
         assert self._before is not None
         yield from self._before.of(op)
-        for one in filter(self._holds, self._additions.by_operator.get(op, ())):
-            yield one.said()
+        for one in filter(self._holds, self._additions.naming(op)):
+            yield one.said
 
-    def _holds(self, one: _Condition) -> bool:
-        addition = self._more.get(one.number)
-        return addition is not None and (not one.where or addition.holds(one.where, self._target))
-
-
-def _stated(addition: Addition, number: int) -> Iterator[_Condition]:
-    said = addition.conditions
-    if isinstance(said, Lines):
-        for one in said.later():
-            yield _Condition(number, one.ops, {}, one.make)
-    else:
-        for line in said:
-            yield _Condition(number, line["ops"], line, partial(dict, line))
+    def _holds(self, one: Condition) -> bool:
+        addition = self._additions[one.number]
+        return one.number in self._more and addition.holds(one.stated, self._target)
 
 
 class _Sources(Mapping[str, Said]):
     """A release's own sources, and those of additions: ``2/name`` is one of number two."""
 
-    def __init__(self, own: Mapping[str, Said], additions: Mapping[int, Addition]) -> None:
+    def __init__(self, own: Mapping[str, Said], of: Additions, numbers: Sequence[int]) -> None:
         self._own = own
-        self._additions = additions
+        self._additions = of
+        self._numbers = numbers
 
     def __getitem__(self, name: str) -> Said:
         if name in self._own:
             return self._own[name]
         number, _, rest = name.partition("/")
-        addition = self._additions.get(int(number)) if number.isdigit() else None
-        if addition is None:
+        if not number.isdigit() or int(number) not in self._numbers:
             raise KeyError(name)
+        addition = self._additions[int(number)]
         return {**addition.sources[rest], "origin": addition.origin}
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
-        for number, addition in self._additions.items():
-            yield from (f"{number}/{name}" for name in addition.sources)
+        for number in self._numbers:
+            yield from (f"{number}/{name}" for name in self._additions[number].sources)
 
     def __len__(self) -> int:
-        return len(self._own) + sum(len(one.sources) for one in self._additions.values())
+        return sum(1 for _ in self)
 
 
 def _withdraw(data: dict[str, Any], said: Said) -> None:

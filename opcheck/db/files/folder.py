@@ -14,6 +14,7 @@ from opcheck.db.files import parts
 from opcheck.db.files.document import HINT, Document, checked, content, uncollected
 from opcheck.db.files.index import load_compiled, save_compiled
 from opcheck.db.files.kept import MARGIN, changed
+from opcheck.db.files.stored import plain
 from opcheck.db.schema.checks import Record, ShapeError
 from opcheck.lang.sentence import Sentence
 
@@ -45,6 +46,24 @@ def read_folder(
     )
 
 
+def digests(folder: Path, cache: Path | None = None, hint: Sentence = HINT) -> Digests:
+    """The digest of every file of a folder of small ones, by name; none is decoded.
+
+    Raises:
+        DatabaseError: one of them cannot be read, or is beyond a bound.
+    """
+    if not os.path.isdir(folder):
+        return {}
+    state = None if cache is None else _state(folder)
+    found = None if state is None else _noted(load_compiled(cache, _notes(folder), state))
+    if found is None:
+        texts = ((name, content(folder / name, hint)) for name in _names(folder))
+        found = {name: sha256(text).hexdigest() for name, text in texts}
+        if cache is not None and state is not None:
+            save_compiled(cache, _notes(folder), state, msgspec.json.encode(found))
+    return found
+
+
 def _read(
     folder: Path, shape: Record, cache: Path | None, hint: Sentence
 ) -> tuple[Digests, Mapping[str, Any]]:
@@ -57,7 +76,7 @@ def _read(
             held = {name: checked(folder / name, text, shape, hint) for name, text in texts.items()}
         if cache is not None:
             with contextlib.suppress(ValueError):
-                save_compiled(cache, folder.name, _key(digests), parts.encoded(held))
+                save_compiled(cache, folder.name, _key(digests), plain(held))
     return digests, held
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opcheck.files import read_bytes
 
-FORMAT = "4"
+FORMAT = "8"
 """Part of every name, so that a change of what is stored finds no older file."""
 _SEALED = 65
 """Bytes of the first line of a compiled file."""
@@ -108,10 +108,15 @@ def _seal(digest: str, stored: bytes | memoryview) -> bytes:
 
 @cache
 def _checks() -> str:
-    """A digest of the code that checks files: what it found fit is not checked again."""
-    code = b""
+    """A digest of the code that checks files, and of the code that puts together what they add.
+
+    What it found fit is not checked again.
+    """
     files = Path(__file__).parent
-    for path in (files / "yaml_reader.py", *sorted((files.parent / "schema").glob("*.py"))):
+    folders = (files.parent / "schema", files.parent / "by_hand")
+    found = sorted(path for folder in folders for path in folder.glob("*.py"))
+    code = b""
+    for path in (files / "yaml_reader.py", *found):
         with contextlib.suppress(OSError):
             code += path.read_bytes()
     return sha256(code).hexdigest()[:8]

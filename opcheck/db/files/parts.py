@@ -1,92 +1,150 @@
 """The parts of a file's content - entries by name, lines by overload - decoded one at a time."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, overload
 
 import msgspec
-from msgspec import Raw
 
+from opcheck.db.files.stored import (
+    Named,
+    Packer,
+    Part,
+    begins,
+    listed,
+    named,
+    numbers,
+    plain,
+    unpacked,
+)
 from opcheck.db.schema.checks import ListOf, MapOf, OneOrMore, Record, Shape
 
 Said = Mapping[str, Any]
 _ANYTHING = msgspec.json.Decoder[Any]()
-_PARTS = msgspec.json.Decoder(dict[str, Raw])
-_ITEMS = msgspec.json.Decoder(list[Raw])
+_WHERE = ("chips", "torch", "keys")
+"""What of an entry tells where it holds."""
+Limit = tuple[Sequence[Said], Sequence[str]]
+"""What of each variant tells where it holds, and the names of entries that are limited so."""
+_COUNTS = msgspec.json.Decoder(dict[str, int])
+_LIMITS = msgspec.json.Decoder(list[tuple[list[dict[str, Any]], list[str]]])
 
 
-class _Where(msgspec.Struct):
-    """What of an entry tells where it holds."""
-
-    chips: tuple[str, ...] = ()
-    torch: str = ""
-    keys: tuple[str, ...] = ()
-
-
-_PLACES = msgspec.json.Decoder(dict[str, _Where | list[_Where]])
-_NUMBERS = msgspec.json.Decoder(list[int])
-
-
-class _Compiled(msgspec.Struct):
-    """Lines as the index keeps them."""
-
-    lines: Raw
-    places: Raw
-    """Overload -> which of the lines name it."""
-
-
-_COMPILED = msgspec.json.Decoder(_Compiled)
-
-
-class Entries(MutableMapping[str, Any]):
+class Entries(Mapping[str, Any]):
     """A mapping of a file, each value of which is decoded when it is first asked for."""
 
-    def __init__(self, said: Raw | dict[str, Any], limited: Iterable[str] | None = None) -> None:
-        self._said = said
+    def __init__(self, values: Part, libraries: Part, limited: Part) -> None:
+        self._named = Named(values)
+        self._libraries = libraries
         self._limited = limited
+        self._held: dict[str, Any] = {}
 
     @cached_property
-    def _held(self) -> dict[str, Any]:
-        return _PARTS.decode(self._said) if isinstance(self._said, Raw) else self._said
-
-    @cached_property
-    def limited(self) -> set[str]:
-        """Names of entries that may not hold everywhere; those of the others need no look."""
-        if self._limited is None and isinstance(self._said, Raw):
-            anywhere = _Where()
-            return {name for name, w in _PLACES.decode(self._said).items() if w != anywhere}
-        return set(self._held if self._limited is None else self._limited)
+    def limits(self) -> Sequence[Limit]:
+        """Of entries that may not hold everywhere; the others need no look."""
+        return _LIMITS.decode(self._limited.content)
 
     def __getitem__(self, name: str) -> Any:
-        value = self._held[name]
-        if isinstance(value, Raw):
-            value = self._held[name] = _ANYTHING.decode(value)
-        return value
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self.limited.add(name)
-        self._held[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._held[name]
-
-    def update(self, more: Mapping[str, Any]) -> None:  # type: ignore[override]  # of a mapping
-        """Set all of these at once."""
-        self.limited.update(more)
-        self._held.update(more)
+        if name not in self._held:
+            value = self._named.get(name)
+            if value is None:
+                raise KeyError(name)
+            self._held[name] = _ANYTHING.decode(value)
+        return self._held[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._held
+        return isinstance(name, str) and (name in self._held or self._named.get(name) is not None)
+
+    @cached_property
+    def libraries(self) -> Mapping[str, int]:
+        """How many names there are of each library: of ``aten`` and of others."""
+        return _COUNTS.decode(self._libraries.content)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
+        return iter(self._named.all)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return sum(self.libraries.values())
 
-    def copy(self) -> "Entries":
-        """The same entries, to be changed."""
-        return Entries(self._held.copy(), self.limited)
+
+class Changed(Mapping[str, Any]):
+    """Entries of a file, some of which are set or taken away without a change of the file's own."""
+
+    def __init__(self, entries: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+        """``changes``: None for what is taken away."""
+        self._entries = entries
+        self._changes = changes
+
+    @cached_property
+    def limits(self) -> Sequence[Limit]:
+        """As of :class:`Entries`."""
+        of_file = limits(self._entries)
+        left = [
+            (one, [name for name in names if name not in self._changes]) for one, names in of_file
+        ]
+        return [
+            *left,
+            *_limits({name: one for name, one in self._changes.items() if _is_limited(one)}),
+        ]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._changes:
+            return self._entries[name]
+        value = self._changes[name]
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._changes:
+            return self._changes[name] is not None  # type: ignore[index]  # a name by now
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for name in self._entries if self._changes.get(name, "") is not None)
+        yield from (name for name in self._changes if self._is_new(name))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
+        gone = sum(said is None and name in self._entries for name, said in self._changes.items())
+        return len(self._entries) - gone + sum(map(self._is_new, self._changes))
+
+    def _is_new(self, name: str) -> bool:
+        if self._changes[name] is None:
+            return False
+        entries = self._entries
+        of_library = not isinstance(entries, Entries) or _library(name) in entries.libraries
+        return not of_library or name not in entries
+
+
+def _library(name: str) -> str:
+    return name.partition("::")[0]
+
+
+def limits(said: Mapping[str, Any]) -> Sequence[Limit]:
+    """Where what may not hold everywhere does, whichever way its file was read."""
+    return said.limits if isinstance(said, Entries | Changed) else _limits(said)
+
+
+def _limits(said: Mapping[str, Any]) -> Sequence[Limit]:
+    found: dict[str, tuple[Sequence[Said], list[str]]] = {}
+    for name, value in said.items():
+        if not _is_limited(value):
+            continue
+        variants = value if isinstance(value, list) else [value]
+        wheres = [{key: one[key] for key in _WHERE if key in one} for one in variants]
+        found.setdefault(repr(wheres), (wheres, []))[1].append(name)
+    return [*found.values()]
+
+
+def _is_limited(value: Any) -> bool:
+    """Whether it is several variants, or one that tells where it holds."""
+    if isinstance(value, dict):
+        return not value.keys().isdisjoint(_WHERE)
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -97,28 +155,22 @@ class Later(msgspec.Struct, frozen=True):
 
 
 class Lines(Sequence[Said]):
-    """The items of a list that each name overloads (``ops``), decoded when first asked for."""
+    """The items of a list that each name overloads (``ops``)."""
 
-    def __init__(
-        self,
-        said: Raw | list[Any],
-        before: "Lines | None" = None,
-        places: Raw | None = None,
-    ) -> None:
+    def __init__(self, said: Sequence[Any], before: "Lines | None" = None) -> None:
         self._said = said
         self._before = before
         """Lines that precede these, and are shared with others."""
-        self._stored = places
 
     @cached_property
     def _items(self) -> list[Any]:
-        return _ITEMS.decode(self._said) if isinstance(self._said, Raw) else self._said
+        return list(self._said)
 
     def of(self, op: str) -> Iterator[Said]:
         """The lines that name an overload, in order."""
         if self._before is not None:
             yield from self._before.of(op)
-        yield from map(self._item, self._named(op))
+        yield from map(self._item, self._places.get(op, ()))
 
     @overload
     def __getitem__(self, place: int) -> Said: ...
@@ -133,7 +185,7 @@ class Lines(Sequence[Said]):
             if isinstance(item, Later):
                 yield item
             else:
-                yield Later(self._item(place)["ops"], partial(self._item, place))
+                yield Later(item["ops"], partial(self._item, place))
 
     def __iter__(self) -> Iterator[Said]:
         if self._before is not None:
@@ -151,25 +203,45 @@ class Lines(Sequence[Said]):
 
     __hash__ = None  # type: ignore[assignment]  # as of a list
 
-    def _named(self, op: str) -> Sequence[int]:
-        """Which of the items name an overload."""
-        found = self._places.get(op, ())
-        return _NUMBERS.decode(found) if isinstance(found, Raw) else found
-
     @cached_property
-    def _places(self) -> Mapping[str, Raw | Sequence[int]]:
-        """Overload -> which of the items name it, as the index keeps that where there is one."""
-        if self._stored is not None:
-            return _PARTS.decode(self._stored)
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        """Overload -> which of the items name it."""
         return _places(one.ops if isinstance(one, Later) else one["ops"] for one in self._items)
 
     def _item(self, place: int) -> Said:
         item = self._items[place]
-        if isinstance(item, Raw):
-            item = self._items[place] = _ANYTHING.decode(item)
-        elif isinstance(item, Later):
+        if isinstance(item, Later):
             item = self._items[place] = item.make()
         return item  # type: ignore[no-any-return]  # as the file has it
+
+
+class StoredLines(Lines):
+    """Those of a file that the index has, decoded when first asked for."""
+
+    def __init__(self, values: Part, count: Part, places: Part) -> None:
+        super().__init__(())
+        self._values = values
+        self._count = count
+        self._named = Named(places)
+        self._held: dict[int, Said] = {}
+        """By where they begin."""
+
+    @cached_property
+    def _items(self) -> list[Any]:
+        return [self._at(place) for place in begins(self._values)]
+
+    def of(self, op: str) -> Iterator[Said]:
+        """The lines that name an overload, in order."""
+        found = self._named.get(op)
+        return map(self._at, () if found is None else numbers(found))
+
+    def __len__(self) -> int:
+        return int(_ANYTHING.decode(self._count.content))
+
+    def _at(self, place: int) -> Said:
+        if place not in self._held:
+            self._held[place] = _ANYTHING.decode(self._values.line_at(place))
+        return self._held[place]
 
 
 def lines(said: Sequence[Said]) -> Lines:
@@ -177,33 +249,35 @@ def lines(said: Sequence[Said]) -> Lines:
     return said if isinstance(said, Lines) else Lines(list(said))
 
 
-def encoded(data: Any) -> bytes:
-    """The content of a file as the index keeps it.
-
-    Raises:
-        ValueError: the index cannot hold it.
-    """
-    try:
-        text = msgspec.json.encode(data)
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
-    if b"null" in text and _ANYTHING.decode(text) != data:
-        raise ValueError("JSON has no such number")  # infinity, for which null is written
-    return text
-
-
 def compiled(data: Mapping[str, Any], shape: Record) -> bytes:
-    """What :func:`decoded` reads: as :func:`encoded`, and where lines name which overload.
+    """What :func:`decoded` reads.
 
     Raises:
         ValueError: the index cannot hold it.
     """
-    made = dict(data)
-    for key in made:
+    packer = Packer()
+    for key, said in data.items():
         if _of_lines(shape.of(key)):
-            places = _places(line["ops"] for line in data[key])
-            made[key] = {"lines": data[key], "places": places}
-    return encoded(made)
+            pack_lines(packer, key, said)
+        elif _of_entries(shape.of(key)):
+            values = named({name: plain(value) for name, value in said.items()})
+            count = plain(Counter(map(_library, said)))
+            packer.add(key, values, count, msgspec.json.encode(_limits(said)))
+        else:
+            packer.add(key, plain(said))
+    return packer.packed()
+
+
+def pack_lines(packer: Packer, key: str, said: Sequence[Said]) -> None:
+    """Add what :class:`StoredLines` reads.
+
+    Raises:
+        ValueError: the index cannot hold it.
+    """
+    values, begin = listed(map(plain, said))
+    places = _places(line["ops"] for line in said).items()
+    by_op = named({op: plain([begin[number] for number in numbers]) for op, numbers in places})
+    packer.add(key, values, plain(len(said)), by_op)
 
 
 def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
@@ -212,11 +286,11 @@ def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
     Raises:
         ValueError: the text is damaged.
     """
-    return {key: _part(value, shape.of(key)) for key, value in _PARTS.decode(text).items()}
+    return {key: _part(found, shape.of(key)) for key, found in unpacked(text).items()}
 
 
 def everything(text: bytes | memoryview) -> Any:
-    """What :func:`encoded` was given, decoded at once.
+    """What :func:`plain` was given, decoded at once.
 
     Raises:
         ValueError: the text is damaged.
@@ -224,13 +298,16 @@ def everything(text: bytes | memoryview) -> Any:
     return _ANYTHING.decode(text)
 
 
-def _part(value: Raw, shape: Shape | None) -> Any:
-    if isinstance(shape, MapOf) and isinstance(shape.value, Record | ListOf | OneOrMore):
-        return Entries(value)
+def _part(found: Sequence[Part], shape: Shape | None) -> Any:
+    if _of_entries(shape):
+        return Entries(*found)
     if _of_lines(shape):
-        found = _COMPILED.decode(value)
-        return Lines(found.lines, places=found.places)
-    return _ANYTHING.decode(value)
+        return StoredLines(*found)
+    return _ANYTHING.decode(found[0].content)
+
+
+def _of_entries(shape: Shape | None) -> bool:
+    return isinstance(shape, MapOf) and isinstance(shape.value, Record | ListOf | OneOrMore)
 
 
 def _of_lines(shape: Shape | None) -> bool:
