@@ -8,17 +8,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import ROOT, RUNS, Figure
+from opcheck.db.prebuilt import prebuild
 
 COLD, WARM = 0.25, 0.05
 """Seconds of work until the newest matrix of every target has answered what it has of an operator,
-without an index and with one: what else the machine does meanwhile is no part of it."""
+the first time after an installation and once the index is there: what else the machine does
+meanwhile is no part of it."""
+BARE = 2.0
+"""The same where nothing was compiled: in a checkout that nobody installed."""
 LARGEST = 28.2 * 10**6
 """Bytes that the database may take in the repository: 25 MB, and beside it Intel Gaudi (0.7 MB),
 MetaX (0.8), Biren (0.7), Rebellions (0.1), ONNX Runtime (0.2), ExecuTorch (0.1), TorchAir (0.3),
 OpenVINO (0.2) and Core ML (0.2)."""
 _LOAD = """
-import time
+import sys, time
+from pathlib import Path
+from opcheck.db.files import index
 from opcheck.db.store import Database
+index.SHIPPED = Path(sys.argv[1])
 started = time.process_time()
 database = Database.open()
 matrices = [database.matrix(target) for target in database.targets()]
@@ -31,14 +38,19 @@ print(time.process_time() - started, count)
 
 def loading() -> Iterator[Figure]:
     """The newest matrix of every target, in processes of their own."""
-    with tempfile.TemporaryDirectory() as warm:
-        _seconds(Path(warm))
-        kept = [_seconds(Path(warm)) for _ in range(RUNS)]
-    anew = []
-    for _ in range(RUNS):
-        with tempfile.TemporaryDirectory() as cold:
-            anew.append(_seconds(Path(cold)))
-    for name, limit, found in (("without an index", COLD, anew), ("from the index", WARM, kept)):
+    with tempfile.TemporaryDirectory() as made:
+        shipped, warm = Path(made) / "shipped", Path(made) / "warm"
+        prebuild(ROOT / "compat_db", shipped)
+        nothing = Path(made) / "nothing"
+        _seconds(warm, shipped)
+        from_index = [_seconds(warm, shipped) for _ in range(RUNS)]
+        first = [_seconds(Path(made) / f"first{run}", shipped) for run in range(RUNS)]
+        bare = [_seconds(Path(made) / f"bare{run}", nothing) for run in range(RUNS)]
+    for name, limit, found in (
+        ("first after an installation", COLD, first),
+        ("from the index", WARM, from_index),
+        ("in a bare checkout", BARE, bare),
+    ):
         seconds = min(seconds for seconds, _ in found)  # a busy machine only adds to it
         detail = f"{seconds * 1e3:.0f} ms for {found[0][1]} targets"
         yield Figure(f"every target, {name} / s", seconds, limit, detail)
@@ -50,11 +62,11 @@ def size() -> Iterator[Figure]:
     yield Figure("compat_db / 28.2 MB", taken / LARGEST, 1.0, f"{taken / 1e6:.1f} MB")
 
 
-def _seconds(cache: Path) -> tuple[float, int]:
-    """How long it takes with this folder for the index, and how many targets there are."""
+def _seconds(cache: Path, shipped: Path) -> tuple[float, int]:
+    """How long it takes with these folders of compiled files, and how many targets there are."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(cache)}
     done = subprocess.run(
-        [sys.executable, "-c", _LOAD],
+        [sys.executable, "-c", _LOAD, str(shipped)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
+from opcheck.db.files import index
 from opcheck.python_state import freeze
 from opcheck.sandbox.parent.preloaded import Template, copied_from, loaded_anew
 from tests import said
@@ -100,6 +101,14 @@ def device_is_known() -> None:
     from opcheck.trace.device.tensors import prepare
 
     prepare("npu")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_index_is_shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Have tests begin without the index of an editable installation, as wheels bring one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "SHIPPED", tmp_path_factory.mktemp("shipped"))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
