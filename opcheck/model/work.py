@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import ModelSpec
-from opcheck.model.trace import Constant, Gap, Node, Trace, Use
+from opcheck.model.trace import Constant, Gap, Node, OpName, Trace, Use
 
 
 class DeviceWork(Struct, frozen=True):
@@ -27,6 +27,11 @@ class DeviceWork(Struct, frozen=True):
     targets: tuple[str, ...] = ()
     """``str(Target)`` of all targets of this type: a training step has a trace for each set of
     them whose gradients are alike."""
+
+
+VIEWING = frozenset({"xla"})
+"""Device types on which ``reshape`` is a view, no alias: ``reshape_symint`` in TensorShape.cpp."""
+_RESHAPE_ALIAS, _VIEW = OpName("aten", "_reshape_alias"), OpName("aten", "view")
 
 
 class WorkRequest(Struct, frozen=True):
@@ -70,8 +75,17 @@ class WorkResult(Struct, frozen=True):
 
 
 def _of_type(trace: Trace, device_type: str) -> Trace:
-    nodes = tuple(renamed(trace.nodes, trace.device_type, device_type))
-    return replace(trace, device_type=device_type, nodes=nodes)
+    nodes = renamed(trace.nodes, trace.device_type, device_type)
+    if device_type in VIEWING:
+        nodes = map(viewed, nodes)
+    return replace(trace, device_type=device_type, nodes=tuple(nodes))
+
+
+def viewed(node: Node) -> Node:
+    """The call that one of :data:`VIEWING` gets in place of a call."""
+    if node.op != _RESHAPE_ALIAS:
+        return node
+    return replace(node, op=_VIEW, arguments=node.arguments[:2])  # without the strides
 
 
 def renamed(nodes: Iterable[Node], was: str, now: str) -> Iterator[Node]:

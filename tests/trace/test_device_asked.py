@@ -70,6 +70,13 @@ def out_of_autocast(x: Tensor) -> Tensor:
         return x @ x.T
 
 
+def by_what_there_is(x: Tensor) -> Tensor:
+    if ON_MUSA and x.dim() > 1:
+        return x.to("hpu")
+    return x.to("xpu") if not (THERE or ON_MLU) else x.cos()
+
+
+ON_MUSA, ON_MLU, THERE = False, False, True
 ALIASED = {"cuda", "xpu", "mps", "hpu", "xla"}
 TOLD: dict[Callable[[Tensor], Tensor], set[str]] = {
     torch.relu: set(),
@@ -80,6 +87,7 @@ TOLD: dict[Callable[[Tensor], Tensor], set[str]] = {
     by_name: {"mlu"},
     by_plugin: ALIASED,
     out_of_autocast: set(),
+    by_what_there_is: {"musa"},
 }
 
 
@@ -165,6 +173,21 @@ class Asks(nn.Module):
             return (x.sin(), y)
         return (x.reshape(3, 4).T.reshape(2, 6).cos(), y)
 
+class Views(nn.Module):
+    def forward(self, x):
+        return x.reshape(3, 4).sin().reshape(4, 3).cos().reshape(12) @ x.reshape(12)
+
+class Both(nn.Module):
+    def forward(self, x):
+        return x.reshape(3, 4) + x.view(3, 4)
+
+class Fills(nn.Module):
+    def forward(self, x):
+        return x + ones_like(x)
+
+def ones_like(x, device="cuda"):
+    return torch.ones(12, device=device).to(x.device)
+
 class Masks(nn.Module):
     def __init__(self):
         super().__init__()
@@ -185,9 +208,10 @@ class Names(nn.Module):
         return x + torch.ones(12, device="cuda")
 
 asks, casts, names = Asks(), Casts(), Names()
-masks = Masks()
+masks, views, both, fills = Masks(), Views(), Both(), Fills()
 """
 SHAPES = {"asks": "1x12", "casts": "2x12", "names": "1x12", "masks": "2x5x8"}
+SHAPES |= {"views": "1x12", "both": "1x12", "fills": "1x12"}
 
 
 def works(types: tuple[str, ...]) -> tuple[DeviceWork, ...]:

@@ -35,6 +35,7 @@ from opcheck.model.trace import (
     Gap,
     Phase,
 )
+from opcheck.model.work import VIEWING
 from opcheck.trace.calls import flex_attention
 from opcheck.trace.calls.call_site import Site, from_stack
 from opcheck.trace.calls.launches import launch_of
@@ -71,8 +72,6 @@ _LIKE_FIRST = (
     "tensor"
 )
 _RESHAPE_ALIAS = torch.ops.aten._reshape_alias.default
-_VIEWED = frozenset({"xla"})
-"""Device types on which ``reshape`` is a view, no alias: ``reshape_symint`` in TensorShape.cpp."""
 
 _NO_RESULT = object()
 """What an operator that fails in backward gives: C++ refuses it, which ends the backward.
@@ -244,7 +243,7 @@ class Engine(TorchDispatchMode):
 
     def called_by_dispatcher(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call that the dispatcher brought to the device."""
-        if func is _RESHAPE_ALIAS and self.device_type in _VIEWED:
+        if func is _RESHAPE_ALIAS and self.device_type in VIEWING:
             func, args = torch.ops.aten.view.default, args[:2]
         before, self._casts_inside = self._casts_inside, False
         try:

@@ -10,7 +10,7 @@ import cProfile
 import re
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, ModuleType
 from typing import Any
@@ -22,9 +22,11 @@ from torch import nn
 from torch.utils import backend_registration
 
 from opcheck.model.trace import Constant, Trace
+from opcheck.model.work import VIEWING, viewed
 from opcheck.trace.calls.call_site import is_tracer
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.device.alias import ALIASED_TYPES
+from opcheck.trace.running.reached import reached
 
 _Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
 _OURS = re.compile(r"privateuse(?:1|one)")
@@ -32,8 +34,6 @@ _OURS = re.compile(r"privateuse(?:1|one)")
 _NEWER = re.compile(r"_is_torch_greater_or_equal_than_")
 """What code asks that goes by the release of torch, which differs between targets."""
 _WORDS = re.compile(r"[a-z0-9]+")
-_VIEWED = "xla"
-_RESHAPED = "aten::_reshape_alias"
 _GUARDS = backend_registration.__file__
 """C++ asks the guards there of our device whatever a model does."""
 _AUTOCAST = torch.amp.autocast_mode.autocast
@@ -118,20 +118,24 @@ class DeviceAsked:
         every = frozenset(types)
         if not self._whole:
             return every
-        modules = [vars(m) for m in [*sys.modules.values()] if isinstance(m, ModuleType)]
-        by_file = {names.get("__file__"): names for names in modules}
+        by_file = _by_file()
         found = _named(self._held, every)
         for code in self._codes():
-            texts = [*code.co_names, *_texts(code.co_consts)]
             names = by_file.get(code.co_filename, {})
-            held = (names[name] for name in code.co_names if name in names)
-            found |= _named([*texts, *_texts(held)], every)
+            if _named(_all_of(code, names), every):  # most names none
+                found |= _named([*_texts(_reached(code, names))], every)
         return frozenset(found)
 
     @property
     def by_torch(self) -> bool:
         """Whether the code asked for the release of torch."""
-        return any(_NEWER.match(name) for code in self._codes() for name in code.co_names)
+        modules = _by_file()
+        asking = (code for code in self._codes() if any(map(_NEWER.match, code.co_names)))
+        return any(
+            isinstance(name, str) and _NEWER.match(name)
+            for code in asking
+            for name in reached(code, modules.get(code.co_filename, {}))
+        )
 
     @property
     def casts(self) -> bool:
@@ -147,6 +151,26 @@ class DeviceAsked:
                 yield code
 
 
+def _by_file() -> Mapping[object, Mapping[str, Any]]:
+    """The names of every module, by its file."""
+    modules = [vars(one) for one in [*sys.modules.values()] if isinstance(one, ModuleType)]
+    return {names.get("__file__"): names for names in modules}
+
+
+def _all_of(code: CodeType, names: Mapping[str, Any]) -> list[str]:
+    """All names and constants of a function's code, and what its module holds by those names."""
+    held = [names[name] for name in code.co_names if name in names]
+    return [*code.co_names, *_texts([*code.co_consts, *held])]
+
+
+def _reached(code: CodeType, names: Mapping[str, Any]) -> Iterator[object]:
+    """Those of them that a run may reach."""
+    for one in reached(code, names):
+        yield one
+        if isinstance(one, str) and one in names:
+            yield names[one]
+
+
 def said_of(trace: Trace, device_type: str) -> bool:
     """Whether a trace says more of its device type than where its tensors are."""
     elsewhere = replace(trace, device_type="", nodes=(), uses=(), sequence=())
@@ -160,9 +184,15 @@ def said_of(trace: Trace, device_type: str) -> bool:
 
 
 def differing(trace: Trace) -> frozenset[str]:
-    """Device types on which the engine itself records some call of the trace otherwise."""
-    reshaped = any(str(node.op).startswith(_RESHAPED) for node in trace.nodes)
-    return frozenset({_VIEWED} if reshaped else ())
+    """Device types on which some call of the trace would be another.
+
+    The trace names them itself, as where a function asks for a device by default, or has a call
+    already that another becomes there.
+    """
+    given = (value for node in trace.nodes for _, value in node.arguments)
+    named = {str(one.value) for one in given if isinstance(one, Constant) and one.kind == "device"}
+    twice = len({*map(viewed, trace.nodes)}) < len(trace.nodes)
+    return frozenset(named - {trace.device_type} | (VIEWING if twice else set()))
 
 
 def _of_autocast(code: CodeType) -> bool:
