@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 One = tuple[int, DeviceWork, Run]
 """The number of a work, what is asked for, and how the model is run for it."""
-_NAMED_BY_CODE = ("musa", "mlu", "hpu", "xpu", "mps", "npu", "cuda", "xla")
+_NAMED_BY_CODE = ("xla", "musa", "mlu", "hpu", "xpu", "mps", "cuda", "npu")
 """Device types by how likely a model's code or its trace is another on them; the rest are less."""
 
 
@@ -90,8 +90,11 @@ def _likely(device_type: str) -> int:
 
 def _as(one: One, other: One, asked: "DeviceAsked") -> bool:
     """Whether what is asked of two works is the same, as far as the run met it."""
+    from opcheck.trace.running.library_flags import taken_for
+
     (_, work, run), (_, with_work, with_run) = one, other
     lists = work.autocast == with_work.autocast or not asked.casts
-    released = run.torch(work) == with_run.torch(with_work) or not asked.by_torch
+    torches = taken_for(run.torch(work)), taken_for(with_run.torch(with_work))
+    released = all(len({torch >= one for torch in torches}) == 1 for one in asked.releases)
     plain = not (with_work.plan or with_work.exact)
     return plain and lists and released and work.casts == with_work.casts

@@ -26,13 +26,12 @@ from opcheck.model.work import VIEWING, viewed
 from opcheck.trace.calls.call_site import is_tracer
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.device.alias import ALIASED_TYPES
+from opcheck.trace.running.library_flags import NEWER
 from opcheck.trace.running.reached import reached
 
 _Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
 _OURS = re.compile(r"privateuse(?:1|one)")
 """How torch calls the device that has no name of its own; a disguise is not called so."""
-_NEWER = re.compile(r"_is_torch_greater_or_equal_than_")
-"""What code asks that goes by the release of torch, which differs between targets."""
 _WORDS = re.compile(r"[a-z0-9]+")
 _GUARDS = backend_registration.__file__
 """C++ asks the guards there of our device whatever a model does."""
@@ -127,15 +126,18 @@ class DeviceAsked:
         return frozenset(found)
 
     @property
-    def by_torch(self) -> bool:
-        """Whether the code asked for the release of torch."""
+    def releases(self) -> frozenset[tuple[int, int]]:
+        """The releases of torch that the code asked whether this one is at least."""
         modules = _by_file()
-        asking = (code for code in self._codes() if any(map(_NEWER.match, code.co_names)))
-        return any(
-            isinstance(name, str) and _NEWER.match(name)
+        asking = (code for code in self._codes() if any(map(NEWER.fullmatch, code.co_names)))
+        names = (
+            name
             for code in asking
             for name in reached(code, modules.get(code.co_filename, {}))
+            if isinstance(name, str)
         )
+        asked = filter(None, map(NEWER.fullmatch, names))
+        return frozenset((int(one[1]), int(one[2])) for one in asked)
 
     @property
     def casts(self) -> bool:

@@ -19,7 +19,8 @@ from unittest.mock import patch
 import torch
 
 _KEPT = re.compile(r"_is_torch_(cuda|xpu|mps|npu|mlu|musa)_available")
-_NEWER = re.compile(r"_is_torch_greater_or_equal_than_(\d+)_(\d+)")
+NEWER = re.compile(r"_is_torch_greater_or_equal_than_(\d+)_(\d+)")
+"""Names of what goes by the release of torch, which differs between targets."""
 _AVAILABLE = "is_torch_npu_available"
 _USERS = ("diffusers.models.normalization", "diffusers.models.activations")
 """Modules that ask while a model runs, and then name torch_npu."""
@@ -40,10 +41,15 @@ def libraries_know_torch(version: tuple[int, ...]) -> Iterator[None]:
 
     Of a newer one they would call what is not there.
     """
-    here = tuple(map(int, torch.__version__.split(".")[:2]))
-    taken = min(version or here, here)
-    with _changed(_kept(_NEWER, lambda asked: taken >= (int(asked[1]), int(asked[2])))):
+    taken = taken_for(version)
+    with _changed(_kept(NEWER, lambda asked: taken >= (int(asked[1]), int(asked[2])))):
         yield
+
+
+def taken_for(version: tuple[int, ...]) -> tuple[int, ...]:
+    """The release of torch that libraries take for the one that is here."""
+    here = tuple(map(int, torch.__version__.split(".")[:2]))
+    return min(version or here, here)
 
 
 _Change = tuple[dict[str, Any], dict[str, Any]]
