@@ -168,8 +168,8 @@ def library_patch(
 
     functions = [named(one.forms) for one in layers]
     attending = _attending(named(attention.forms), module) if attention else ""
-    everything = (*layers, *([attention] if attention else []))
-    spellings = sorted({spelling for one in everything for spelling in one.forms})
+    every = [one.forms for one in layers] + ([attention.forms] if attention else [])
+    spellings = sorted({spelling for one in every for spelling in one})
     shown = {f"{one.layer.shown}: {path}" for one in layers for path in one.paths}
     versions = {one.layer.package: one.layer.version for one in layers}
     ways = [_BY_SUBCLASS] if layers else []
