@@ -6,6 +6,8 @@ from pathlib import Path
 from opcheck.rewrite.custom.base import Toolchain, toolchains
 from opcheck.rewrite.custom.expressions import TABLE
 from opcheck.rewrite.custom.families import (
+    attention,
+    bags,
     convolutions,
     folds,
     gathers,
@@ -61,6 +63,7 @@ def _kinds() -> Mapping[str, tuple[str, ...]]:
     found["resampling"] = [*resampling.TABLE]
     found["sorts"] = [*orders.TABLE]
     found["windows, samples and regions"] = [*sampling.TABLE]
+    found["attention and bags of embeddings"] = [*attention.TABLE, *bags.TABLE]
     return {kind: tuple(sorted(ops)) for kind, ops in found.items()}
 
 

@@ -102,23 +102,23 @@ def named_by_value(call: Call, outcome: Outcome) -> Outcome:
     self, dim = call.given("self").detach(), call.given("dim")
     if not self.dim():
         self, dim = self.reshape(1), 0
-    keeps = call.given("keepdim", False)
     canonical = [
-        _named(self, dim, result, keeps) if place % 2 else result
-        for place, result in enumerate(results)
+        _named(self, dim, result) if place % 2 else result for place, result in enumerate(results)
     ]
     if gradients is None or not self.numel():
         return canonical, gradients
     return canonical, [_shared(self, dim, g.reshape(self.shape)) for g in gradients[:1]]
 
 
-def _named(self: Tensor, dim: int, indices: Tensor, keeps: bool) -> Tensor:
-    if indices.dim() != self.dim():
+def _named(self: Tensor, dim: int, indices: Tensor) -> Tensor:
+    """What indices name, of their shape: the dimension may be gone, or have any size."""
+    gone = indices.dim() != self.dim()
+    if gone:
         indices = indices.unsqueeze(dim)
     if bool(((indices < 0) | (indices >= max(self.size(dim), 1))).any()):
         return indices  # outside: nothing is named, and nothing is equal to it
     named = self.gather(dim, indices)
-    return named if keeps else named.squeeze(dim)
+    return named.squeeze(dim) if gone else named
 
 
 def _shared(self: Tensor, dim: int, gradient: Tensor) -> Tensor:

@@ -2,10 +2,12 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -69,8 +71,11 @@ def measured(
     unique: Unique = as_given,
     *,
     largest: int = LARGEST,
+    originals: "Originals | None" = None,
 ) -> Measured:
     """Compute one recorded call both ways, unless it has more than so many elements.
+
+    ``originals``: shared by what is measured of the same calls, one after the other.
 
     Raises:
         NoGradientError: the stand-in computes, and has no gradient where the original has one.
@@ -82,11 +87,46 @@ def measured(
         raise UnmeasuredError(
             Sentence("too large to compute beside the scan: {count} elements", count=f"{size:,}")
         )
-    random = torch.Generator().manual_seed(0)
-    smallest = min((s for t in tensors for s in t.shape if s), default=1)
-    call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
-    forward, backward = compared(valid(call), function, canonical, unique)
+    original = (originals or Originals()).of(func, node, valid, unique)
+    forward, backward = _compared(original, function, canonical, unique)
     return Measured(inputs(node), forward, backward)
+
+
+class _Original(Struct, frozen=True):
+    """One call, and what its own overload gives for it."""
+
+    call: Call
+    still: frozenset[str]
+    """Arguments that have no gradient."""
+    have: tuple[int, ...]
+    """Results that have one."""
+    outcome: Outcome
+
+
+class Originals:
+    """What recorded calls give by themselves; that of the last is kept for what else is compared.
+
+    Its values are the same for each, as they are drawn from the same seed.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[object, _Original] | None = None
+
+    def of(self, func: Any, node: Node, valid: Valid, unique: Unique) -> _Original:
+        """Compute a recorded call, unless it is the one before.
+
+        Raises:
+            UnmeasuredError: it cannot be computed on the host.
+        """
+        key = node.op, node.arguments, valid, unique
+        if self._last is None or self._last[0] != key:
+            self._last = None  # its tensors are let go before others are made
+            random = torch.Generator().manual_seed(0)
+            tensors = [tensor for _, tensor in node.tensors()]
+            smallest = min((s for t in tensors for s in t.shape if s), default=1)
+            call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
+            self._last = key, _original(valid(call), unique)
+        return self._last[1]
 
 
 def inputs(node: Node) -> tuple[str, ...]:
@@ -105,15 +145,23 @@ def compared(
     Raises:
         UnmeasuredError: either cannot be computed on the host.
     """
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        still, have, original = _original(call, unique)
+    return _compared(_original(call, unique), function, canonical, unique)
+
+
+def _compared(
+    original: _Original, function: Callable[..., Any], canonical: Canonical, unique: Unique
+) -> tuple[Difference, Difference | None]:
+    call = original.call
+    with _reproducible():
         try:
-            replaced, _ = _ran(call, function, "the stand-in", still, unique, have)
+            replaced, _ = _ran(
+                call, function, "the stand-in", original.still, unique, original.have
+            )
         except NoGradientError as error:
-            results, _ = canonical(call, original)
+            results, _ = canonical(call, original.outcome)
             error.forward = difference(results, canonical(call, (error.results, None))[0])
             raise
-    wanted, gradients = canonical(call, original)
+    wanted, gradients = canonical(call, original.outcome)
     found, others = canonical(call, replaced)
     forward = difference(wanted, found)
     if gradients is None:
@@ -121,6 +169,13 @@ def compared(
     if others is None:  # nothing of the stand-in leads back to its arguments
         others = [torch.zeros_like(gradient) for gradient in gradients]
     return forward, difference(gradients, others, zeros=False)
+
+
+@contextmanager
+def _reproducible() -> Iterator[None]:
+    """Random numbers as before after the block, and gradients inside of it."""
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        yield
 
 
 def label(best: Label, found: Measured) -> Label:
@@ -159,11 +214,16 @@ def _difference(a: Tensor, b: Tensor, zeros: bool) -> Difference:
         wrong = float((a != b).sum())
         return Difference(wrong, wrong) if wrong else _NEVER_FAR
     a, b = a.double(), b.double()
+    gap = (a - b).abs_()
+    absolute = float(gap.amax()) if gap.numel() else 0.0
+    if 0.0 < absolute < math.inf:  # all are numbers: where one is none, so is the largest
+        largest = float(a.abs().amax())
+        return Difference(absolute, absolute / largest if largest else math.inf)
     same = (a == b) | (a.isnan() & b.isnan())
     if bool(same.all()):
         other = zeros and bool((a.signbit() != b.signbit())[a == 0].any())
         return _OTHER_ZERO if other else _NEVER_FAR
-    gap = (a - b).abs()[~same]
+    gap = gap[~same]
     if not bool(gap.isfinite().all()):
         return Difference(math.inf, math.inf)
     finite = a[a.isfinite()].abs()
@@ -261,8 +321,8 @@ def _written(func: Any) -> frozenset[str]:
     return frozenset(a.name for a in arguments if a.alias_info and a.alias_info.is_write)
 
 
-def _original(call: Call, unique: Unique) -> tuple[frozenset[str], tuple[int, ...], Outcome]:
-    """Arguments that have no gradient, results that have one, and what the overload itself gives.
+def _original(call: Call, unique: Unique) -> _Original:
+    """What the overload itself gives.
 
     PyTorch tells of some only when it is asked for their gradient.
     """
@@ -271,7 +331,8 @@ def _original(call: Call, unique: Unique) -> tuple[frozenset[str], tuple[int, ..
     still = frozenset(a.name for a in schema.arguments) if in_place else frozenset()
     while True:
         try:
-            outcome, have = _ran(call, call.func, "the original", still, unique)
+            with _reproducible():
+                outcome, have = _ran(call, call.func, "the original", still, unique)
         except UnmeasuredError as error:
             if _NO_AUTOGRAD in str(error) and not still:
                 still = frozenset(a.name for a in schema.arguments)
@@ -281,7 +342,7 @@ def _original(call: Call, unique: Unique) -> tuple[frozenset[str], tuple[int, ..
                 raise
             still |= {told[1]}
         else:
-            return still, have, outcome
+            return _Original(call, still, have, outcome)
 
 
 def _gradients(

@@ -21,6 +21,7 @@ from opcheck.rewrite.library_options import options
 from opcheck.rewrite.measure import (
     LARGEST,
     NoGradientError,
+    Originals,
     UnmeasuredError,
     inputs,
     label,
@@ -55,6 +56,7 @@ class Planner:
         self._recorder = recorder
         self._extra = tuple(extra)
         self._tried = {} if tried is None else tried
+        self._originals = Originals()
         self._remedies: tuple[Remedy, ...] = ()
         self._lacking: dict[tuple[str, OpName, bool], Lacking] = {}
         """What kept a candidate from standing for another call of the overload on this target."""
@@ -250,11 +252,13 @@ class Planner:
         """The suggestion with its figures, whatever the target."""
         key = (candidate.rule, (node.op, node.arguments))
         if key not in self._tried:
-            self._tried[key] = _measured(candidate, node, self._largest)
+            self._tried[key] = _measured(candidate, node, self._largest, self._originals)
         return self._tried[key]
 
 
-def _measured(candidate: Candidate, node: Node, largest: int) -> Suggestion | str:
+def _measured(
+    candidate: Candidate, node: Node, largest: int, originals: Originals
+) -> Suggestion | str:
     way = Suggestion(
         rule=candidate.rule,
         tier=candidate.tier,
@@ -273,7 +277,7 @@ def _measured(candidate: Candidate, node: Node, largest: int) -> Suggestion | st
     try:
         found = measured(
             node, func, candidate.function, candidate.canonical, candidate.valid, candidate.unique,
-            largest=largest,
+            largest=largest, originals=originals,
         )  # fmt: skip
     except NoGradientError as error:
         way = replace(way, unmeasured=sentence_of(error))

@@ -24,7 +24,7 @@ from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.rewrite.remedies import needed
 from opcheck.trace import trace_model
 from opcheck.trace.calls.signature import meta_of, named_arguments, to_value
-from opcheck.trace.run import dtypes
+from opcheck.trace.run import casting_device, dtypes
 from opcheck.trace.running.training import Differentiated, Registrations
 from opcheck.trace.torch_internals.dispatcher import facts, overload_named
 from opcheck.trace.torch_internals.kernels import Kernels
@@ -75,9 +75,9 @@ class Recorder:
 
     @contextmanager
     def registered(self) -> Iterator[None]:
-        """Leave the kernels registered between recordings in the block, which is faster."""
+        """Leave what recordings register as it is between them in the block, which is faster."""
         kernels = Kernels()
-        with kernels.kept():
+        with kernels.kept(), casting_device(self._device_type, self._autocast):
             self._kernels = kernels
             try:
                 yield

@@ -112,10 +112,8 @@ def trace_model(
         require_backward()
     with ExitStack() as stack:
         stack.enter_context(aliased(device_type))
-        stack.enter_context(libraries_know_device(device_type))
         stack.enter_context(as_exported(device_type))
-        seen = device_type if device_type in ALIASED_TYPES else device.type
-        stack.enter_context(autocasting(autocast or {}, seen))
+        stack.enter_context(casting_device(device_type, autocast or {}))
         shared = device_kernels
         if device_kernels is None:
             device_kernels = Kernels()
@@ -187,6 +185,14 @@ def trace_model(
         training=WithGradients(alike), inputs_given=inputs_given, costs=costs, progress=progress,
         journal=journal, device_kernels=shared, unseen=unseen, apart=apart, asked=asked,
     )  # fmt: skip
+
+
+@contextmanager
+def casting_device(device_type: str, autocast: Mapping[str, Collection[str]]) -> Iterator[None]:
+    """Have autocast cast on the device, and libraries know it; what is traced inside need not."""
+    seen = device_type if device_type in ALIASED_TYPES else device_for(device_type).type
+    with libraries_know_device(device_type), autocasting(autocast, seen):
+        yield
 
 
 class _Attempts:

@@ -91,6 +91,97 @@ def test_layers_of_a_library_are_patched_proved_and_load_what_was_saved(
     assert done.stdout.strip() == "PatchedWindowAttention Own", done.stderr[-2000:]
 
 
+TINY = """\
+import torch
+from transformers import BertConfig, BertModel, LlamaConfig, LlamaModel
+from transformers.models.bert.modeling_bert import BertSelfAttention
+
+IDS = torch.arange(12).reshape(2, 6)
+
+
+class Wrapped(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, *given):
+        return self.inner(*given)[0]
+
+
+def bert():
+    config = BertConfig(vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+                        intermediate_size=32, max_position_embeddings=32)
+    mask = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]])
+    return Wrapped(BertModel(config)).eval(), (IDS, mask)
+
+
+def llama():
+    config = LlamaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=2, intermediate_size=32,
+                         num_attention_heads=4, num_key_value_heads=2, use_cache=False)
+    return LlamaModel(config).eval(), (IDS,)
+
+
+def layer():
+    config = BertConfig(hidden_size=16, num_attention_heads=2, attn_implementation="sdpa")
+    return Wrapped(BertSelfAttention(config)).eval(), (torch.randn(2, 5, 16),)
+"""
+SEEN = """\
+import sys, torch, net, layers
+from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedModel
+
+class Seen(TorchFunctionMode):
+    asked = 0
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.asked += func is torch.nn.functional.scaled_dot_product_attention
+        return func(*args, **(kwargs or {}))
+
+def run():
+    with Seen() as seen:
+        found = model(*given)
+    return found if isinstance(found, torch.Tensor) else found[0], seen.asked
+
+model, given = getattr(net, sys.argv[1])()
+kinds, state, (wanted, before) = [type(m) for m in model.modules()], model.state_dict(), run()
+assert layers.patch(layers.patch(model)) is model
+model.load_state_dict(state)
+found, after = run()
+torch.testing.assert_close(found, wanted)
+same = kinds == [type(m) for m in model.modules()]
+names = {m.config._attn_implementation for m in model.modules() if isinstance(m, PreTrainedModel)}
+print(before > 0, after, same, *names)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not importlib.util.find_spec("transformers"), reason="no transformers here")
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [("bert", "True 0 True layers"), ("llama", "True 0 True layers"), ("layer", "True 0 False")],
+)
+def test_attention_of_transformers_is_registered_where_a_model_looks_it_up(
+    model: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(TINY, encoding="utf-8")
+    target = TargetSpec("ascend-950", "26.1.0")
+    scan = ScanRequest(ModelSpec(f"net.py:{model}"), (target,))
+    found = fix_answer.fix(FixRequest(scan, FixKind.PATCH, "layers.py", Label.TOLERANCE))
+    assert found.files == ("layers.py",)
+    assert [way.replaces for way in found.followed] == ["aten::scaled_dot_product_attention"]
+    assert found.proof is not None
+    assert found.proof.how == "emulated"
+    for kind in (found.proof.forward, found.proof.backward):
+        assert kind is not None
+        assert kind.holds
+    done = subprocess.run(
+        [sys.executable, "-c", SEEN, model],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stdout.strip() == told, done.stderr[-2000:]
+
+
 def test_a_file_that_cannot_be_imported_is_refused() -> None:
     request = FixRequest(ScanRequest(ModelSpec("net.py:build"), ()), FixKind.PATCH, "my-file.py")
     with pytest.raises(UsageError, match=r"--patch my-file\.py: no module is called so"):

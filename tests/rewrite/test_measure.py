@@ -7,8 +7,18 @@ import torch
 from torch import Tensor
 
 from opcheck.model.plan import Label, Measured
-from opcheck.rewrite.call import Call
-from opcheck.rewrite.measure import UnmeasuredError, compared, difference, label
+from opcheck.model.trace import Node, OpName, TensorMeta
+from opcheck.rewrite.call import Call, named_by_value
+from opcheck.rewrite.measure import (
+    Originals,
+    UnmeasuredError,
+    as_drawn,
+    as_given,
+    compared,
+    difference,
+    label,
+    measured,
+)
 from tests.rewrite.reasons import reads
 
 SIN = torch.ops.aten.sin.default
@@ -67,3 +77,49 @@ def test_a_zero_of_the_other_sign_is_not_the_same(dtype: torch.dtype) -> None:
     assert found.absolute > 0
     assert label(Label.EXACT, Measured((), found, None)) is Label.TOLERANCE
     assert difference([zero], [other], zeros=False).absolute == 0.0
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_what_is_off_is_relative_to_the_largest_of_the_wanted(size: int) -> None:
+    wanted = torch.arange(size) - 1.0
+    off = difference([wanted], [wanted + torch.tensor([0.5, *[0.0] * (size - 1)])])
+    assert (off.absolute, off.relative) == (0.5, 0.5 / (size - 2))
+    assert difference([torch.zeros(2)], [torch.ones(2)]).relative == math.inf
+
+
+def test_an_infinity_beside_what_is_off_is_no_largest() -> None:
+    wanted, found = torch.tensor([math.inf, 2.0, math.nan]), torch.tensor([math.inf, 1.0, math.nan])
+    off = difference([wanted], [found])
+    assert (off.absolute, off.relative) == (1.0, 0.5)
+
+
+def test_what_is_measured_of_one_call_shares_what_the_operator_gives() -> None:
+    made: list[Call] = []
+
+    def noted(call: Call) -> Call:
+        made.append(call)
+        return call
+
+    nodes = [
+        Node(OpName.parse("aten::sin"), (("self", TensorMeta("float32", shape, (1,))),))
+        for shape in ((3,), (4,))
+    ]
+    originals = Originals()
+    for node, function in ((nodes[0], torch.sin), (nodes[0], torch.cos), (nodes[1], torch.sin)):
+        found = measured(node, SIN, function, valid=noted, originals=originals)
+        assert found == measured(node, SIN, function)
+        assert bool(found.forward.absolute) is (function is torch.cos)
+    assert [tuple(call.args[0].shape) for call in made] == [(3,), (4,)]
+    kept = originals.of(SIN, nodes[1], noted, as_given)
+    assert originals.of(SIN, nodes[1], noted, as_given) is kept
+    assert originals.of(SIN, nodes[1], as_drawn, as_given) is not kept
+
+
+def test_a_dimension_of_one_place_stays_where_results_have_it() -> None:
+    x = torch.tensor([[1.0, 2.0], [4.0, 3.0]])
+    call = Call(torch.ops.aten.topk.default, (x, 1, -2, True, False), {})
+    (values, named), _ = named_by_value(call, ([*torch.topk(x, 1, -2)], None))
+    assert torch.equal(named, values)
+    gone = Call(torch.ops.aten.max.dim, (x, 0), {})
+    (values, named), _ = named_by_value(gone, ([*x.max(0)], None))
+    assert torch.equal(named, values)

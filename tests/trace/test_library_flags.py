@@ -45,6 +45,10 @@ def test_transformers_knows_the_device_in_the_block_alone(
         assert flags() == told
         with libraries_know_device("mlu"):
             assert flags() == [False] * 3
+            with libraries_know_device(device_type):
+                assert flags() == told
+        with libraries_know_device(device_type):
+            assert flags() == told
         assert flags() == told
     assert flags() == [False] * 3
 

@@ -3,6 +3,7 @@
 import keyword
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +23,15 @@ from opcheck.commands.fix.suggestions import (
 from opcheck.commands.fix.values import Fix, FixRequest
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
-from opcheck.errors import UsageError
+from opcheck.errors import SourceError, UsageError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.jobs import HostRequest, LayerClass
+from opcheck.model.plan import Proof
 from opcheck.pipeline.database import Progress
 from opcheck.pipeline.writing import drafted
 
 if TYPE_CHECKING:
-    from opcheck.rewrite.library_patch import PatchedLayer
+    from opcheck.rewrite.library_patch import PatchedAttention, PatchedLayer
     from opcheck.rewrite.source.changing import Form
 
 Classes = Mapping[str, tuple[LayerClass, ...]]
@@ -59,19 +61,74 @@ def patch(request: FixRequest, database: Database, progress: Progress, output: P
     if not done:
         return answer(request, report, left=left, unproven="there is nothing to change")
     matrix = database.matrix(database.resolve(scan.targets[0]))
-    layers = _layers(done, classes, lambda way: _calls(forms(way.way.rule)))
-    text = library_patch(layers, str(matrix.target), Path(request.path).stem)
     ways = _places(done)
-    with drafted(Path(request.path), text, over=request.write) as draft:
-        changed = replace(scan, model=replace(scan.model, patches=(str(draft.path),)))
-        change = Change(scan, changed, tuple(ways))
-        staying = chosen.staying(done)
-        proof = proved(change, matrix, staying, known(report), progress, output)
-        if proof.holds:
-            draft.keep()
+
+    def text(attended: Sequence[PlacedSuggestion]) -> str:
+        attention = _attention(attended, classes, lambda way: _calls(forms(way.way.rule)))
+        rest = [way for way in done if way not in attended]
+        layers = _layers(rest, classes, lambda way: _calls(forms(way.way.rule)))
+        return library_patch(layers, str(matrix.target), Path(request.path).stem, attention)
+
+    def proof_of(attended: Sequence[PlacedSuggestion]) -> Proof:
+        with drafted(Path(request.path), text(attended), over=request.write) as draft:
+            changed = replace(scan, model=replace(scan.model, patches=(str(draft.path),)))
+            change, staying = Change(scan, changed, tuple(ways)), chosen.staying(done)
+            proof = proved(change, matrix, staying, known(report), progress, output)
+            if proof.holds:
+                draft.keep()
+        return proof
+
+    proof = _first_that_holds(_registered(done, classes), proof_of)
     followed = followed_ways(ways)
     made = answer(request, report, ways=ways, followed=followed, left=left, proof=proof)
     return replace(made, files=(request.path,)) if proof.holds else made
+
+
+def _first_that_holds(
+    attended: Sequence[Sequence[PlacedSuggestion]],
+    proof_of: Callable[[Sequence[PlacedSuggestion]], Proof],
+) -> Proof:
+    """The first proof that holds; the last where none does."""
+    for way in attended[:-1]:
+        with suppress(SourceError):  # no model has the name of an attention
+            if (proof := proof_of(way)).holds:
+                return proof
+    return proof_of(attended[-1])
+
+
+def _registered(
+    done: Sequence[PlacedSuggestion], classes: Classes
+) -> Sequence[Sequence[PlacedSuggestion]]:
+    """The calls of attention that a registered function may serve; then none, if these are some.
+
+    Not every layer of transformers looks its attention up by a name, or is in a model of its own:
+    they then become ones of subclasses.
+    """
+    found = [way for way in done if _looked_up(way, classes)]
+    return [found, ()] if found else [()]
+
+
+def _looked_up(way: PlacedSuggestion, classes: Classes) -> bool:
+    """Whether a call is one of attention in layers of transformers."""
+    from opcheck.rewrite.library_options import ATTENTION
+
+    layers = classes[way.place.module]
+    return way.way.replaces == ATTENTION and all(x.package == "transformers" for x in layers)
+
+
+def _attention(
+    ways: Sequence[PlacedSuggestion],
+    classes: Classes,
+    calls: Callable[[PlacedSuggestion], Mapping[str, "Form"]],
+) -> "PatchedAttention | None":
+    from opcheck.rewrite.library_patch import PatchedAttention
+
+    if not ways:
+        return None
+    layer = classes[ways[0].place.module][0]
+    paths = dict.fromkeys(way.place.module for way in ways)
+    forms = {spelling: form for way in ways for spelling, form in calls(way).items()}
+    return PatchedAttention(layer.package, layer.version, tuple(paths), forms)
 
 
 def _require_module(path: Path) -> None:

@@ -112,5 +112,5 @@ def words(functions: Mapping[str, str], whole: str = "int64_t", constant: str = 
 
 PLAIN = words({"abs": "fabs({0})", **{name: f"{name}({{0}})" for name in _FUNCTIONS}})
 """With the functions of C's ``math.h``."""
-OWN = words({name: f"{name}_of({{0}})" for name in ("abs", "floor", "rint")})
+OWN = words({name: f"{name}_of({{0}})" for name in ("abs", "exp", "floor", "rint")})
 """With those alone that a template spells out, where a core computes single numbers."""

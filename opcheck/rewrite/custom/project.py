@@ -163,6 +163,7 @@ def _context(
         "rule": rule,
         "reference_code": code.rstrip(),
         "reference_name": entry,
+        "by_reference": bool(rule) and isinstance(body.family, Loops) and body.family.by_reference,
         "gradient": s.composite and (s.op == op or s.op not in matrix.entries),
         "forms": [form_names(form, s, optional) for form in forms],
         "f": body.family,

@@ -110,7 +110,7 @@ def signature(op: str) -> Signature | str:
     if func is None or func._schema.is_mutable:
         return "it changes what it is given, and no overload gives that as a new result"
     schema = func._schema
-    if torch.Tag.nondeterministic_seeded in func.tags:
+    if torch.Tag.nondeterministic_seeded in func.tags and base not in _DRAWS_IF_ASKED:
         return "it draws random numbers, from a generator that only the vendor's plugin has"
     arguments = tuple(_argument(a) for a in schema.arguments)
     for argument in arguments:
@@ -136,6 +136,10 @@ def signature(op: str) -> Signature | str:
         formula=_differentiated(base),
         composite=_composite(base),
     )
+
+
+_DRAWS_IF_ASKED = ("aten::scaled_dot_product_attention",)
+"""What draws for dropout alone, which its kernel refuses."""
 
 
 def _differentiated(op: str) -> bool:

@@ -29,10 +29,24 @@ _NPU, _PLUGIN = "npu", "torch_npu"
 
 @contextmanager
 def libraries_know_device(device_type: str) -> Iterator[None]:
-    """Have libraries that are imported know a device of this type, and no other, in the block."""
+    """Have libraries that are imported know a device of this type, and no other, in the block.
+
+    A block inside of one for the same type leaves to it what they know.
+    """
+    if _known and _known[-1] == device_type:
+        yield
+        return
     kept = _kept(_KEPT, lambda asked: asked[1] == device_type)
     with _changed([*kept, *(_kernels_of_npu() if device_type == _NPU else ())]):
-        yield
+        _known.append(device_type)
+        try:
+            yield
+        finally:
+            _known.pop()
+
+
+_known: list[str] = []
+"""The types of the blocks that are open."""
 
 
 @contextmanager

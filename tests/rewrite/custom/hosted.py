@@ -84,7 +84,9 @@ def require_as_the_cpu(op: str, start: Start, near: Callable[[torch.dtype], floa
         except (NotComputedError, NotImplementedError):  # which the host's side raises
             continue
         told = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in call.items()}
-        for one, other in zip(found, wanted, strict=True):
+        promised = getattr(family(op), "promised", 0) or len(wanted)
+        assert len(found) == len(wanted)
+        for one, other in zip(found[:promised], wanted[:promised], strict=True):
             torch.testing.assert_close(
                 one, other, rtol=near(other.dtype), atol=near(other.dtype), equal_nan=True,
                 msg=lambda text: f"{op} of {told}: {text}",  # noqa: B023  # used at once

@@ -218,7 +218,65 @@ def _regions(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
         }  # fmt: skip
 
 
+def _attended(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
+    for dtype in (torch.float32, torch.float64, torch.float16):
+        q, k, v = (drawn(2, 4, n, 8, dtype=dtype) for n in (5, 7, 7))
+        seen = drawn(5, 7) > -0.5
+        seen[2] = False
+        away = drawn(2, 1, 5, 7, dtype=dtype).masked_fill(drawn(2, 1, 5, 7) > 1, -math.inf)
+        plain: Call = {"query": q, "key": k, "value": v[..., :6]}
+        yield plain
+        yield {**plain, "is_causal": True, "scale": 0.3}
+        yield {**plain, "attn_mask": seen, "query": q.transpose(1, 2).contiguous().transpose(1, 2)}
+        yield {**plain, "attn_mask": away}
+        yield {**plain, "attn_mask": drawn(2, 4, 1, 7) > -1, "query": q * 30}
+        yield {**plain, "key": k[:, :2], "value": v[:, :2], "enable_gqa": True}
+        yield {"query": q[0], "key": k[0], "value": v[0]}
+        yield {"query": q[0, 0], "key": k[0, 0], "value": v[0, 0], "attn_mask": seen[:, :1]}
+        yield {**plain, "key": k[:, :, :0], "value": v[:, :, :0]}
+
+
+def _bagged(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
+    index, begins = torch.tensor([0, 2, 3, 3, 1, 2, 5]), torch.tensor([0, 2, 2, 5])
+    for how in (0, 1, 2):
+        for dtype in (torch.float32, torch.float64):
+            call: Call = {
+                "weight": drawn(6, 5, dtype=dtype), "indices": index, "offsets": begins,
+                "mode": how,
+            }  # fmt: skip
+            yield call
+            yield {**call, "padding_idx": 3}
+            yield {
+                **call, "indices": index.int(), "offsets": torch.tensor([0, 3, 3, 7]).int(),
+                "include_last_offset": True,
+            }  # fmt: skip
+            yield {**call, "indices": index[:0], "offsets": begins * 0}
+            if how == 0:
+                yield {**call, "per_sample_weights": drawn(7, dtype=dtype), "padding_idx": 2}
+
+
+def _bagged_back(op: str, rank: int, drawn: Draw) -> Iterator[Call]:
+    for call in _bagged(op, rank, drawn):
+        if call["indices"].numel() and not call.get("include_last_offset"):
+            found, _, size, most = torch.ops.aten._embedding_bag(**call)
+            ends = torch.arange(7)[:, None] >= call["offsets"][None]
+            made: Call = {
+                "grad": drawn(*found.shape, dtype=found.dtype), "indices": call["indices"],
+                "offset2bag": ends.sum(1) - 1, "bag_size": size, "maximum_indices": most,
+                "num_weights": 6, "mode": call["mode"],
+                "per_sample_weights": call.get("per_sample_weights"),
+                "padding_idx": call.get("padding_idx", -1),
+            }  # fmt: skip
+            yield {**made, "scale_grad_by_freq": False}
+            if call["mode"] != 2:
+                # the CPU's kernel takes how often another row came, torch 2.13: each comes as often
+                twice = {"indices": torch.tensor([0, 2, 3, 3, 2, 0]), "bag_size": size + 1}
+                twice |= {"offset2bag": made["offset2bag"][:6], "per_sample_weights": None}
+                yield {**made, **twice, "scale_grad_by_freq": True}
+
+
 _KINDS: dict[str, Callable[[str, int, Draw], Iterator[Call]]] = {
+    "bag_dense_backward": _bagged_back, "bag": _bagged, "attention": _attended,
     "_with_indices_backward": _max_pools_back,
     "_adaptive_avg_pool2d_backward": _adaptive_back,
     "_adaptive_avg_pool3d_backward": _adaptive_back,

@@ -66,7 +66,7 @@ BODIES = {
 }
 """What a user writes: one line of a matrix, of which no two numbers are the same."""
 OF_LOOPS = ("aten::kthvalue", "aten::max_pool2d_with_indices", "aten::conv2d",
-            "aten::upsample_bilinear2d")  # fmt: skip
+            "aten::upsample_bilinear2d", "aten::scaled_dot_product_attention")  # fmt: skip
 HEADS = """\
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -96,6 +96,7 @@ import torch
 x = torch.randn(4, 3)
 half, row, far = x.half().t(), torch.randn(3), x * 20
 images = torch.randn(3, 6, 5, 4)
+attend = torch.nn.functional.scaled_dot_product_attention
 def slope(x):
     return torch.autograd.grad(torch.special.erfcx(x.requires_grad_()).sum(), x)[0]
 calls = {
@@ -113,6 +114,15 @@ calls = {
     "with bias": lambda: torch.conv2d(images.double(), images[:1].double(), row[:1].double()),
     "larger": lambda: torch.ops.aten.upsample_bilinear2d(images, [9, 4], False),
     "scaled": lambda: torch.ops.aten.upsample_bilinear2d(images, [10, 6], False, 2.0, 1.5),
+    "bag": lambda: torch.ops.aten._embedding_bag(
+        x, torch.tensor([3, 0, 1]), torch.tensor([0, 2]), False, 1, padding_idx=1
+    )[0], "weighted": lambda: torch.ops.aten._embedding_bag(
+        x, torch.tensor([3, 0, 1]), torch.tensor([0, 3]), per_sample_weights=row,
+        include_last_offset=True,
+    )[0],
+    "attention": lambda: attend(images, images, images, is_causal=True),
+    "masked": lambda: attend(images, images, images, images[..., :1] > 0, scale=2.0),
+    "shared": lambda: attend(images[:1], images[:1, :3], images[:1, :3], enable_gqa=True),
     "norm": lambda: torch.ops.aten.norm.ScalarOpt_dim(x, 3, [1]),
     "std": lambda: torch.std(x, [1], correction=1),
     "std of all": lambda: torch.std(x.t()), "kept": lambda: torch.std(x, [0], keepdim=True),
@@ -143,7 +153,7 @@ def test_the_binding_runs_on_the_cpu_in_the_devices_place(
 ) -> None:
     kernels, headers, bindings = list[str](), list[str](), list[str]()
     ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *BODIES, *OF_FAMILIES]
-    for number, op in enumerate([*ops, *OF_LOOPS]):
+    for number, op in enumerate([*ops, *OF_LOOPS, "aten::_embedding_bag"]):
         folder = written(tmp_path, made(CHAINS["cuda"], op), finish=True)
         kernel, binding = folder / "csrc" / "kernel.cu", folder / "csrc" / "binding.cpp"
         text = on_host(kernel.read_text(encoding="utf-8"))
@@ -186,7 +196,10 @@ import torch
 x, row = torch.randn(4, 3), torch.randn(3, requires_grad=True)
 many, wide = torch.randn(3, 5000), torch.randn(5000, 3)
 images = torch.randn(3, 6, 5, 4)
+attend = torch.nn.functional.scaled_dot_product_attention
 calls = {
+    "attention": lambda: attend(images, images, images, is_causal=True),
+    "masked": lambda: attend(images, images, images, images[..., :1] > 0, scale=2.0),
     "short": lambda: torch.special.erfcx(x), "long": lambda: torch.special.erfcx(many),
     "whole tiles": lambda: torch.special.erfcx(many.flatten()[:4096]),
     "far": lambda: torch.special.erfcx(20 * many.abs()),

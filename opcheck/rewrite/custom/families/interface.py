@@ -6,6 +6,8 @@ from functools import cache
 from msgspec import Struct
 
 from opcheck.rewrite.custom.families import (
+    attention,
+    bags,
     convolutions,
     folds,
     gathers,
@@ -23,7 +25,8 @@ from opcheck.rewrite.custom.signature import Signature
 
 Family = Fold | Gather | Scatter | Product | Loops
 LOOPS: Mapping[str, Loops] = {
-    **convolutions.TABLE, **orders.TABLE, **pools.TABLE, **resampling.TABLE, **sampling.TABLE,
+    **attention.TABLE, **bags.TABLE, **convolutions.TABLE, **orders.TABLE, **pools.TABLE,
+    **resampling.TABLE, **sampling.TABLE,
 }  # fmt: skip
 """Functional overload -> the loops that compute it."""
 

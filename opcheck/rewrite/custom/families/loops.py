@@ -14,7 +14,7 @@ from msgspec import Struct
 
 _HOST = """
     size_of numel_of length_of after_of along_of item_of given_of number_of quotient_of either_of
-    scale_of step_of
+    scale_of step_of extent_of truth_of rank_of root_of
 """
 HOST = frozenset(_HOST.split())
 
@@ -41,6 +41,10 @@ class Loops(Struct, frozen=True, dict=True):
     """Condition of the host -> what the kernel does not compute."""
     integers: bool = False
     """Whether the numbers may be integers."""
+    promised: int = 0
+    """How many of the first results the overload promises; 0: all. Others serve its gradient."""
+    by_reference: bool = False
+    """Whether the gradient is that of the reference, which is made of plain operators."""
     number: str = ""
     """The tensor whose dtype is computed in; "" for that of the result."""
 
@@ -59,7 +63,8 @@ class Loops(Struct, frozen=True, dict=True):
     @property
     def host(self) -> str:
         """All expressions of the host, to be searched."""
-        return " ".join([*self.sizes.values(), *self.values.values(), self.places])
+        texts = (*self.sizes.values(), *self.values.values(), self.places, *self.refused)
+        return " ".join(texts)
 
     @property
     def alone(self) -> bool:

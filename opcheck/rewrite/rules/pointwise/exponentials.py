@@ -372,7 +372,7 @@ class SiluByExponential(Pointwise):
     """By its definition, ``x / (1 + exp(-x))``; where the exponential is large, ``x * exp(x)``."""
 
     name = "silu-by-exponential"
-    tolerance = 16.0
+    tolerance = 24.0  # PyTorch's gradient loses x exp(-x), 37 / 2 eps, where the sigmoid is 1
     replaces = ("aten::silu",)
     summary = "Divide by one and the exponential of the negative"
     marks = (-40.0, -41.0, -88.0, -100.0, 88.0)
