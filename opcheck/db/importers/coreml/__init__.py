@@ -19,6 +19,7 @@ _KEY = "CPU"
 """What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("coreml_code.yaml")
 _CONVERTERS = Path(__file__).with_name("coreml_converters.yaml")
+_FACTS = Path(__file__).with_name("coreml_facts.yaml")
 _LEAVES_COMPOSITES = version_key("2.6")
 """The torch whose ``run_decompositions({})`` first leaves composites as they are."""
 _RESHAPED = "aten::_reshape_alias"
@@ -107,7 +108,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
         release=release,
         about=f"Operators that coremltools {release} converts of exported programs",
         torch=(code["torch"],),
-        sources={**code["sources"], **_code()["common"]},
+        sources={**code["sources"], **_code()["common"], **_facts()["common"]},
         operators=operators,
         conditions=found,
         advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
@@ -144,10 +145,11 @@ def _conditions(
             "at": ["dtypes"],
             "tests": [{"subject": "dtype", "argument": "*", "one_of": list(dtypes)}],
         }
-    for fact in _code()["facts"]:
+    for fact in (*_code()["facts"], *_facts()["facts"]):
         line = fact.get("seen", {}).get(release)
         if "seen" not in fact or line:
-            yield from facts.cases(fact, operators, [f"ops:{line}"] if line else fact["at"])
+            cited = [*([f"ops:{line}"] if line else ()), *fact.get("at", ())]
+            yield from facts.cases(fact, operators, cited)
     yield {
         "ops": ["*"], "code": "placement-not-known", "verdict": "unknown", "confidence": "low",
         "method": "inferred", "text": texts["placed"], "at": ["compute:48"],
@@ -163,18 +165,20 @@ def _by_dtype(
     for each in refused:
         ops = tuple(op for op in each["ops"] if op in operators)
         if ops:
-            key = (each["why"], tuple(each["arguments"]), each["line"], ops)
+            number = tuple(each.get("number", ()))
+            key = (each["why"], tuple(each["arguments"]), each["line"], ops, number)
             found[key] += DTYPES[each["dtype"]]
     texts = _code()["texts"]
-    for (why, arguments, line, ops), dtypes in found.items():
+    for (why, arguments, line, ops, number), dtypes in found.items():
+        tests = [{"subject": "dtype", "argument": name, "one_of": dtypes} for name in arguments]
+        if number:
+            tests += [{"subject": "number-type", "argument": number[0], "one_of": [number[1]]}]
         yield {
             "ops": list(ops),
             "code": "converter-raises",
-            "text": texts["mil" if why else "raises"],
+            "text": texts["number" if number else "mil" if why else "raises"],
             "at": [f"ops:{line}"],
-            "tests": [
-                {"subject": "dtype", "argument": name, "one_of": dtypes} for name in arguments
-            ],
+            "tests": tests,
         }
 
 
@@ -214,6 +218,12 @@ def _vendor() -> VendorFile:
 @cache
 def _code() -> Mapping[str, Any]:
     data: Mapping[str, Any] = load_yaml(_CODE)
+    return data
+
+
+@cache
+def _facts() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = load_yaml(_FACTS)
     return data
 
 
