@@ -39,9 +39,10 @@ _COMMENT = """\
 # `python -m opcheck.db.importers.coreml.extract`; do not edit.
 # registered: file -> overload -> line of the converter. refused: why (an operator of MIL that does
 # not take the dtype, or "" where the converter itself raises), dtype of MIL, arguments that have
-# it, the line, overloads, and a number beside them with its type, where that makes it so. few, many: the converter counts its arguments, and raises where all of
-# these have their defaults, where this one has not. left: composites that torch.export keeps as
-# they are and that have no converter.
+# it, the line, overloads, and a number beside them with its type, where that makes it so. few,
+# many: the converter counts its arguments, and raises where all of these have their defaults,
+# where this one has not. left: composites that torch.export keeps as they are and that have no
+# converter.
 """
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=(?P<default>.*))?")
 _SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> ")
@@ -49,6 +50,8 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {"float": ("float",), "Scalar": ("floa
 """Type in a schema -> types of Python that a call has there."""
 _MIL_NUMBERS = {"float": "fp32", "int": "int32"}
 """Type of Python -> dtype of the constant that the frontend makes of a number."""
+_REDUCTIONS = {"Mean": 1, "Sum": 2}
+"""Names of numbers that schemas have as defaults."""
 _SUFFIXES = frozenset({"default", "int", "tensor", "tensor_mode", "scalar", "tensor_scalar"})
 _EXPORT = "TORCHEXPORT"
 _IMPLICIT = "CompositeImplicitAutograd"
@@ -193,7 +196,7 @@ def _beside_numbers(
     dtype: str,
     tensor: int,
 ) -> Iterator[tuple[str, str, int, tuple[str, ...], tuple[str, str]]]:
-    """What is raised of a tensor of the dtype with a number of each type, which becomes a constant."""
+    """What is raised of a tensor of the dtype beside a constant, which a number becomes."""
     for place, argument in enumerate(arguments):
         for number in argument.numbers:
             given = [UNKNOWN for _ in arguments]
@@ -238,9 +241,11 @@ def counts(
 
 
 def _plain(default: str) -> str:
-    """A default as a trace has it; "" of a list and the like."""
-    if default in ("None", "True", "False"):
+    """A default as a trace has it; "" of what it has otherwise."""
+    if default in ("None", "True", "False", "[]"):
         return default
+    if default in _REDUCTIONS:
+        return str(_REDUCTIONS[default])
     try:
         return str(int(default)) if default.lstrip("-").isdigit() else str(float(default))
     except ValueError:
