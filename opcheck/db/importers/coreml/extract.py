@@ -199,7 +199,7 @@ def _beside_numbers(
     """What is raised of a tensor of the dtype beside a constant, which a number becomes."""
     for place, argument in enumerate(arguments):
         for number in argument.numbers:
-            given = [UNKNOWN for _ in arguments]
+            given: list[Any] = [UNKNOWN for _ in arguments]
             given[tensor], given[place] = Var(dtype), Var(_MIL_NUMBERS[number])
             error = reader.refusal(converter.name, given, max(place, tensor) + 1)
             if error is not None:
