@@ -1,5 +1,6 @@
 """Core ML: what calls come to, and how converters are read."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from opcheck.db.importers.coreml.extract import (
     counts,
     refusals,
     sanitized,
+    schemas,
 )
 from opcheck.db.importers.coreml.reader import Reader
 from opcheck.db.importers.coreml.values import UNKNOWN, Var
@@ -44,6 +46,7 @@ CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     ("coreml-cpu", "aten::var", HALF, Verdict.UNSUPPORTED, "converter-raises"),
     ("coreml-cpu", "aten::var", FLOAT, Verdict.NATIVE, "registered"),
     ("coreml-cpu", "aten::roll", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::unbind.int", FLOAT, Verdict.NATIVE, "registered"),
     ("coreml-cpu", "aten::softshrink", FLOAT, Verdict.UNKNOWN, "decomposed-in-capture"),
     ("coreml-gpu", "aten::relu", FLOAT, Verdict.UNKNOWN, "placement-not-known"),
     ("coreml-ane", "aten::relu", WHOLE, Verdict.UNSUPPORTED, "converter-raises"),
@@ -156,6 +159,14 @@ def test_a_call_is_refused_where_each_way_ends_in_an_error(
 ) -> None:
     found = Reader(SOURCE, definitions(MIL)).refusal(name, [Var(dtype), UNKNOWN])
     assert (found.line if found else 0) == line
+
+
+def test_a_tensor_that_the_result_is_part_of_is_an_argument_too(tmp_path: Path) -> None:
+    path = tmp_path / "functions.yaml.gz"
+    function = "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"
+    path.write_bytes(gzip.compress(f'- func: "{function}"\n'.encode()))
+    names = [(each.name, each.tensor) for each in schemas(path)["aten::unbind.int"]]
+    assert names == [("self", True), ("dim", False)]
 
 
 def test_a_number_becomes_a_constant_that_has_a_dtype_of_its_own() -> None:

@@ -45,6 +45,8 @@ _COMMENT = """\
 # converter.
 """
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=(?P<default>.*))?")
+_ALIASED = re.compile(r"Tensor\([^)]*\)")
+"""A tensor that is written, or that the result is part of."""
 _SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> ")
 _NUMBERS: Mapping[str, tuple[str, ...]] = {"float": ("float",), "Scalar": ("float", "int")}
 """Type in a schema -> types of Python that a call has there."""
@@ -162,6 +164,7 @@ def schemas(path: Path) -> dict[str, tuple[Argument, ...]]:
 
 
 def _arguments(text: str) -> Iterator[Argument]:
+    text = _ALIASED.sub("Tensor", text)
     for part in re.split(r",\s*(?![^(\[]*[)\]])", text):
         if part.strip() == "*":
             return
