@@ -184,6 +184,7 @@ def refusals(
     """
     tensors = [place for place, each in enumerate(arguments) if each.tensor]
     for dtype in DTYPES:
+        told: list[tuple[str, str, int, tuple[str, ...], tuple[str, str] | None]]
         told = [*_refused(reader, converter, arguments, dtype, [[place] for place in tensors])]
         if len(tensors) > 1 and not told:
             told = [*_refused(reader, converter, arguments, dtype, [tensors[:2]])]
