@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.exports.compared import Compared, compared, kept
-from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR
+from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR, cases
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
@@ -25,6 +25,11 @@ PAGES = {
 }
 BESIDE = {PORTABLE: XNNPACK}
 """Target -> another that its page tells of too, in a folder of that name within the folder."""
+MENDED = {COREML: 120}
+"""Target -> so many of the operators drawn were looked at while what opcheck says was mended.
+
+The others were exported, and first compared, after that.
+"""
 _HEADS = {
     ONNX: f"""\
 # Export verdicts and what really happens
@@ -73,7 +78,9 @@ operators of PyTorch's own samples, drawn by a hash of their names, were really 
 coremltools (`python -m benchmarks.exports.happened FOLDER operator {COREML}`, and `model`), without
 asking opcheck. Beside that stands what a scan says of the same call, which rests on the source of
 the converters alone. *Conversion* is whether an ML program is written. Core ML itself is part of
-Apple's systems: nothing was run, and no values were compared.
+Apple's systems: nothing was run, and no values were compared. What was wrong of the operators
+*mended on* was looked at and mended; those *held back* were compared when that was done, and
+nothing was mended for them.
 """,
 }
 _VALUES = {
@@ -119,17 +126,35 @@ def counts(rows: Sequence[Compared], name: str) -> str:
     return f"{answers[True]} | {answers[False]} | {answers[None]} | {rate}"
 
 
-def table(rows: Sequence[Compared]) -> Iterator[str]:
-    """A line for the models, and one for the operators in each dtype."""
+def table(rows: Sequence[Compared], target: str = ONNX) -> Iterator[str]:
+    """A line for the models, and one for the operators in each dtype.
+
+    Two, where some of the operators were held back.
+    """
     yield "| what | exports | question | right | wrong | unknown | right of what is said |"
     yield "| --- | ---: | --- | ---: | ---: | ---: | ---: |"
-    names = [(MODEL, "", "models of the zoo")]
-    names += [(OPERATOR, one, f"operators, {one}") for one in map(_name, DTYPES)]
-    for kind, dtype, said in names:
-        chosen = [row for row in rows if row.kind == kind and row.dtype == dtype]
+    groups = [("models of the zoo", [row for row in rows if row.kind == MODEL])]
+    for said, of_group in _operators(rows, target):
+        groups += [
+            (f"operators{said}, {dtype}", [row for row in of_group if row.dtype == dtype])
+            for dtype in map(_name, DTYPES)
+        ]
+    for said, chosen in groups:
         ran = any(row.stage in (Stage.RUNTIME, Stage.VALUES, Stage.PROVED) for row in rows)
         for question, name in (("conversion", "conversion"), ("running", "running"))[: 1 + ran]:
             yield f"| {said} | {len(chosen)} | {question} | {counts(chosen, name)} |"
+
+
+def _operators(rows: Sequence[Compared], target: str) -> Iterator[tuple[str, Sequence[Compared]]]:
+    """The operators, those held back apart."""
+    found = [row for row in rows if row.kind == OPERATOR]
+    if target not in MENDED:
+        yield "", found
+        return
+    drawn = dict.fromkeys(case.name for case in cases(OPERATOR))
+    seen = set(list(drawn)[: MENDED[target]])
+    yield " mended on", [row for row in found if row.case.split()[1] in seen]
+    yield " held back", [row for row in found if row.case.split()[1] not in seen]
 
 
 def stages(rows: Sequence[Compared]) -> Iterator[str]:
@@ -186,7 +211,7 @@ def page(rows: Sequence[Compared], target: str = ONNX) -> str:
     parts = [
         _HEADS[target],
         f"\n{models} models and {len(operators)} operators were exported.\n\n",
-        "\n".join(table(rows)), "\n\n## How far they came\n\n", "\n".join(stages(rows)),
+        "\n".join(table(rows, target)), "\n\n## How far they came\n\n", "\n".join(stages(rows)),
         f"\n\n{_VALUES[target]}",
         _WRONG, "\n".join(wrong(rows)), "\n",
     ]  # fmt: skip

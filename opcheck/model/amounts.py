@@ -90,6 +90,41 @@ class NumberType(Predicate, frozen=True):
         yield from constants(self.argument, node)
 
 
+class Length(Predicate, frozen=True):
+    """How many numbers a list has; of a tensor, how many sizes: its dimensions."""
+
+    kind = "length"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The number of items."""
+        listed = value.shape if isinstance(value, TensorMeta) else value
+        return str(len(listed)) if isinstance(listed, tuple) else None
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        yield from constants(self.argument, node)
+
+
+class OtherSize(Predicate, frozen=True):
+    """The size of a tensor argument in each dimension but the one that an argument names."""
+
+    kind = "other-size"
+
+    dim_argument: str = ""
+    """The argument that names that dimension; without one, each counts."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The size at ``dim``."""
+        if not isinstance(value, TensorMeta) or dim >= len(value.shape):
+            return None
+        return str(value.shape[dim])
+
+    def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
+        tensor = given.get(self.argument)
+        rank = len(tensor.shape) if isinstance(tensor, TensorMeta) else 0
+        left_out = as_int(given.get(self.dim_argument), rank)
+        return tuple(dim for dim in range(rank) if dim not in (left_out, left_out + rank))
+
+
 def _is_complex(text: str) -> bool:
     try:
         return bool(complex(text)) and text.rstrip(")").endswith("j")

@@ -1,12 +1,21 @@
 """Core ML: what calls come to, and how converters are read."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from opcheck.db.importers.coreml import CoreMlImporter
 from opcheck.db.importers.coreml.domains import Definition, definitions
-from opcheck.db.importers.coreml.extract import Argument, Converter, converters, counts, sanitized
+from opcheck.db.importers.coreml.extract import (
+    Argument,
+    Converter,
+    converters,
+    counts,
+    refusals,
+    sanitized,
+    schemas,
+)
 from opcheck.db.importers.coreml.reader import Reader
 from opcheck.db.importers.coreml.values import UNKNOWN, Var
 from opcheck.db.store import Database
@@ -30,6 +39,15 @@ CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
      "converter-raises"),
     ("coreml-cpu", "aten::relu", dense(2, dtype="uint8"), Verdict.UNKNOWN,
      "numbers-not-looked-up"),
+    ("coreml-cpu", "aten::argmax", dense(), Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::argmax", FLOAT, Verdict.NATIVE, "registered"),
+    ("coreml-cpu", "aten::relu", dense(1, 1, 1, 1, 1, 2), Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::view", dense(1, 1, 1, 1, 1, 2), Verdict.NATIVE, "registered"),
+    ("coreml-cpu", "aten::var", HALF, Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::var", FLOAT, Verdict.NATIVE, "registered"),
+    ("coreml-cpu", "aten::roll", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::unbind.int", FLOAT, Verdict.NATIVE, "registered"),
+    ("coreml-cpu", "aten::softshrink", FLOAT, Verdict.UNKNOWN, "decomposed-in-capture"),
     ("coreml-gpu", "aten::relu", FLOAT, Verdict.UNKNOWN, "placement-not-known"),
     ("coreml-ane", "aten::relu", WHOLE, Verdict.UNSUPPORTED, "converter-raises"),
 )  # fmt: skip
@@ -77,6 +95,13 @@ def one_way(context, node):
 
 def helper(y):
     return mb.exp(x=y, y=2.0)
+
+@register_torch_op
+def with_number(context, node):
+    inputs = _get_inputs(context, node)
+    nargs = len(inputs)
+    scale = inputs[1] if nargs > 1 else 1.0
+    context.add(mb.exp(x=inputs[0], y=scale))
 """
 
 
@@ -134,6 +159,31 @@ def test_a_call_is_refused_where_each_way_ends_in_an_error(
 ) -> None:
     found = Reader(SOURCE, definitions(MIL)).refusal(name, [Var(dtype), UNKNOWN])
     assert (found.line if found else 0) == line
+
+
+def test_a_tensor_that_the_result_is_part_of_is_an_argument_too(tmp_path: Path) -> None:
+    path = tmp_path / "functions.yaml.gz"
+    function = "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"
+    path.write_bytes(gzip.compress(f'- func: "{function}"\n'.encode()))
+    names = [(each.name, each.tensor) for each in schemas(path)["aten::unbind.int"]]
+    assert names == [("self", True), ("dim", False)]
+
+
+def test_a_number_becomes_a_constant_that_has_a_dtype_of_its_own() -> None:
+    arguments = [
+        Argument("self", tensor=True, default=None),
+        Argument("scale", tensor=False, default="1", numbers=("float", "int")),
+    ]
+    converter = dict(converters("ops", SOURCE))["with_number"]
+    found = list(refusals(Reader(SOURCE, definitions(MIL)), converter, arguments))
+    line = SOURCE.splitlines().index("    context.add(mb.exp(x=inputs[0], y=scale))") + 1
+    assert found == [
+        ("exp", "fp32", line, ("self",), ("scale", "int")),
+        ("exp", "fp16", line, ("self",), ("scale", "float")),
+        ("exp", "fp16", line, ("self",), ("scale", "int")),
+        ("exp", "int32", line, ("self",), ("scale", "float")),
+        ("exp", "bool", line, ("self",), None),
+    ]
 
 
 def test_aliases_and_counts_are_read_of_a_converter() -> None:

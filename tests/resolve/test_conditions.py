@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opcheck.model.amounts import Item, NumberType, ScaledSize
+from opcheck.model.amounts import Item, Length, NumberType, OtherSize, ScaledSize
 from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
@@ -57,6 +57,10 @@ SQUARE = Size("self", Unlike("other"), dim=-2)
 BELOW_ZERO = Item("padding", Outside(minimum=0))
 DOUBLED = ScaledSize("self", NotEqual("output_size"), by="scales_h", dim=-2)
 IS_COMPLEX = NumberType("value", OneOf(frozenset({"complex"})))
+BESIDE = OtherSize("index", Unlike("self"), dim_argument="dim")
+ALL_SIZES = OtherSize("index", Unlike("self"))
+EMPTY = Length("dims", OneOf(frozenset({"0"})))
+LONGER = Length("dims", More("self"))
 ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
 
 
@@ -122,6 +126,21 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (MORE, {"query": TALL, "key": made.tensor("float32", 3, 2)}, (("query", "4"),)),
         (MORE, {"query": TALL, "key": TALL}, None),
         (BELOW_ZERO, {"padding": (1, -1)}, (("padding", "-1"),)),
+        (BESIDE, {"self": TALL, "index": made.tensor("int64", 4, 1), "dim": 1}, None),
+        (BESIDE, {"self": TALL, "index": made.tensor("int64", 4, 1), "dim": -1}, None),
+        (
+            BESIDE,
+            {"self": TALL, "index": made.tensor("int64", 4, 1), "dim": 0},
+            (("index", "1"),),
+        ),
+        (BESIDE, {"self": None, "index": made.tensor("int64", 4, 1), "dim": 0}, None),
+        (ALL_SIZES, {"self": TALL, "index": made.tensor("int64", 4, 1)}, (("index", "1"),)),
+        (ALL_SIZES, {"self": TALL, "index": TALL}, None),
+        (EMPTY, {"dims": ()}, (("dims", "0"),)),
+        (EMPTY, {"dims": (1,)}, None),
+        (EMPTY, {"dims": 1}, None),
+        (LONGER, {"self": TALL, "dims": (1, 2, 3)}, (("dims", "3"),)),
+        (LONGER, {"self": TALL, "dims": (1, 2)}, None),
         (BELOW_ZERO, {"padding": (1, 0)}, None),
         (BELOW_ZERO, {"padding": -1}, None),
         (DOUBLED, {"self": TALL, "output_size": (7, 4), "scales_h": 2.0}, (("self", "4"),)),

@@ -19,9 +19,18 @@ _KEY = "CPU"
 """What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("coreml_code.yaml")
 _CONVERTERS = Path(__file__).with_name("coreml_converters.yaml")
+_FACTS = Path(__file__).with_name("coreml_facts.yaml")
 _LEAVES_COMPOSITES = version_key("2.6")
 """The torch whose ``run_decompositions({})`` first leaves composites as they are."""
 _RESHAPED = "aten::_reshape_alias"
+_DECOMPOSED = "decomposed-in-capture"
+_DIMENSIONS = 5
+"""As many as Core ML's tensors have."""
+_RESHAPED_TO_FEWER = frozenset({
+    "aten::view", "aten::reshape", "aten::_unsafe_view", "aten::_reshape_alias", "aten::permute",
+    "aten::transpose.int", "aten::contiguous", "aten::clone", "aten::detach",
+})  # fmt: skip
+"""What may have more in between: a pass makes a reshape, a transpose and a reshape of fewer."""
 _NOT_READ = {
     "bfloat16": ("bfloat16",),
     "small": ("uint8", "int8", "uint16", "uint32", "uint64", "complex64", "complex128"),
@@ -96,7 +105,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
     said = _converters()["releases"][release]
     known = operator_list.functions(sources / "pytorch", code["torch"])
     whole = version_key(code["torch"]) >= _LEAVES_COMPOSITES
-    operators = registered(said, known, whole=whole)
+    operators = registered(said, known, whole=whole) | _in_python()
     served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
     found = tuple(
         {**one, "ops": list(dict.fromkeys(one["ops"]))}
@@ -107,12 +116,22 @@ def _release(sources: Path, release: str) -> ReleaseFile:
         release=release,
         about=f"Operators that coremltools {release} converts of exported programs",
         torch=(code["torch"],),
-        sources={**code["sources"], **_code()["common"]},
+        sources={**code["sources"], **_code()["common"], **_facts()["common"]},
         operators=operators,
         conditions=found,
         advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
         key=_KEY,
     )
+
+
+def _in_python() -> dict[str, Any]:
+    """Overload -> entry, of those that torch.export runs as a decomposition in Python."""
+    return {
+        op: {"at": fact["at"][0], "impl": ["decomposition"]}
+        for fact in _facts()["facts"]
+        if fact["code"] == _DECOMPOSED
+        for op in fact["ops"]
+    }
 
 
 def _advisories() -> list[dict[str, Any]]:
@@ -144,10 +163,17 @@ def _conditions(
             "at": ["dtypes"],
             "tests": [{"subject": "dtype", "argument": "*", "one_of": list(dtypes)}],
         }
-    for fact in _code()["facts"]:
+    for fact in (*_code()["facts"], *_facts()["facts"]):
         line = fact.get("seen", {}).get(release)
         if "seen" not in fact or line:
-            yield from facts.cases(fact, operators, [f"ops:{line}"] if line else fact["at"])
+            cited = [*([f"ops:{line}"] if line else ()), *fact.get("at", ())]
+            yield from facts.cases(fact, operators, cited)
+    yield {
+        "ops": [name for name in operators if name not in _RESHAPED_TO_FEWER],
+        "code": "converter-raises", "verdict": "unsupported", "text": texts["ranks"],
+        "at": ["ranks:154"],
+        "tests": [{"subject": "rank", "argument": "*", "maximum": _DIMENSIONS}],
+    }  # fmt: skip
     yield {
         "ops": ["*"], "code": "placement-not-known", "verdict": "unknown", "confidence": "low",
         "method": "inferred", "text": texts["placed"], "at": ["compute:48"],
@@ -163,18 +189,20 @@ def _by_dtype(
     for each in refused:
         ops = tuple(op for op in each["ops"] if op in operators)
         if ops:
-            key = (each["why"], tuple(each["arguments"]), each["line"], ops)
+            number = tuple(each.get("number", ()))
+            key = (each["why"], tuple(each["arguments"]), each["line"], ops, number)
             found[key] += DTYPES[each["dtype"]]
     texts = _code()["texts"]
-    for (why, arguments, line, ops), dtypes in found.items():
+    for (why, arguments, line, ops, number), dtypes in found.items():
+        tests = [{"subject": "dtype", "argument": name, "one_of": dtypes} for name in arguments]
+        if number:
+            tests += [{"subject": "number-type", "argument": number[0], "one_of": [number[1]]}]
         yield {
             "ops": list(ops),
             "code": "converter-raises",
-            "text": texts["mil" if why else "raises"],
+            "text": texts["number" if number else "mil" if why else "raises"],
             "at": [f"ops:{line}"],
-            "tests": [
-                {"subject": "dtype", "argument": name, "one_of": dtypes} for name in arguments
-            ],
+            "tests": tests,
         }
 
 
@@ -188,7 +216,8 @@ def _by_count(each: Mapping[str, Any], operators: Mapping[str, Any]) -> Iterator
     yield {
         "ops": ops, "code": "converter-raises", "text": text, "at": [f"ops:{each['line']}"],
         **({"tests": [
-            {"subject": "value", "argument": name, bound: [default]}
+            {"subject": "value", "argument": name, bound: [default],
+             **({"default": default} if few else {})}
             for name, default in tests.items()
         ]} if tests else {}),
     }  # fmt: skip
@@ -214,6 +243,12 @@ def _vendor() -> VendorFile:
 @cache
 def _code() -> Mapping[str, Any]:
     data: Mapping[str, Any] = load_yaml(_CODE)
+    return data
+
+
+@cache
+def _facts() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = load_yaml(_FACTS)
     return data
 
 

@@ -39,12 +39,21 @@ _COMMENT = """\
 # `python -m opcheck.db.importers.coreml.extract`; do not edit.
 # registered: file -> overload -> line of the converter. refused: why (an operator of MIL that does
 # not take the dtype, or "" where the converter itself raises), dtype of MIL, arguments that have
-# it, the line, overloads. few, many: the converter counts its arguments, and raises where all of
-# these have their defaults, where this one has not. left: composites that torch.export keeps as
-# they are and that have no converter.
+# it, the line, overloads, and a number beside them with its type, where that makes it so. few,
+# many: the converter counts its arguments, and raises where all of these have their defaults,
+# where this one has not. left: composites that torch.export keeps as they are and that have no
+# converter.
 """
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=(?P<default>.*))?")
+_ALIASED = re.compile(r"Tensor\([^)]*\)")
+"""A tensor that is written, or that the result is part of."""
 _SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> ")
+_NUMBERS: Mapping[str, tuple[str, ...]] = {"float": ("float",), "Scalar": ("float", "int")}
+"""Type in a schema -> types of Python that a call has there."""
+_MIL_NUMBERS = {"float": "fp32", "int": "int32"}
+"""Type of Python -> dtype of the constant that the frontend makes of a number."""
+_REDUCTIONS = {"Mean": 1, "Sum": 2}
+"""Names of numbers that schemas have as defaults."""
 _SUFFIXES = frozenset({"default", "int", "tensor", "tensor_mode", "scalar", "tensor_scalar"})
 _EXPORT = "TORCHEXPORT"
 _IMPLICIT = "CompositeImplicitAutograd"
@@ -56,6 +65,8 @@ class Argument(Struct, frozen=True):
     name: str
     tensor: bool
     default: str | None
+    numbers: tuple[str, ...] = ()
+    """The types of the numbers that it may be."""
 
 
 class Converter(Struct, frozen=True):
@@ -153,25 +164,51 @@ def schemas(path: Path) -> dict[str, tuple[Argument, ...]]:
 
 
 def _arguments(text: str) -> Iterator[Argument]:
+    text = _ALIASED.sub("Tensor", text)
     for part in re.split(r",\s*(?![^(\[]*[)\]])", text):
         if part.strip() == "*":
             return
         match = _ARGUMENT.fullmatch(part.strip())
         if match is not None:
             tensor = match["type"].startswith("Tensor") and "[" not in match["type"]
-            yield Argument(match["name"], tensor, match["default"])
+            numbers = _NUMBERS.get(match["type"].removesuffix("?"), ())
+            yield Argument(match["name"], tensor, match["default"], numbers)
 
 
 def refusals(
     reader: Reader, converter: Converter, arguments: Sequence[Argument]
-) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    """Why, MIL's dtype, line and arguments, of calls that the converter raises for."""
+) -> Iterator[tuple[str, str, int, tuple[str, ...], tuple[str, str] | None]]:
+    """Why, MIL's dtype, line and arguments, of calls that the converter raises for.
+
+    With a number beside them: its argument and its type.
+    """
     tensors = [place for place, each in enumerate(arguments) if each.tensor]
     for dtype in DTYPES:
+        told: list[tuple[str, str, int, tuple[str, ...], tuple[str, str] | None]]
         told = [*_refused(reader, converter, arguments, dtype, [[place] for place in tensors])]
         if len(tensors) > 1 and not told:
             told = [*_refused(reader, converter, arguments, dtype, [tensors[:2]])]
+        if not told and tensors:
+            told = [*_beside_numbers(reader, converter, arguments, dtype, tensors[0])]
         yield from told
+
+
+def _beside_numbers(
+    reader: Reader,
+    converter: Converter,
+    arguments: Sequence[Argument],
+    dtype: str,
+    tensor: int,
+) -> Iterator[tuple[str, str, int, tuple[str, ...], tuple[str, str]]]:
+    """What is raised of a tensor of the dtype beside a constant, which a number becomes."""
+    for place, argument in enumerate(arguments):
+        for number in argument.numbers:
+            given: list[Any] = [UNKNOWN for _ in arguments]
+            given[tensor], given[place] = Var(dtype), Var(_MIL_NUMBERS[number])
+            error = reader.refusal(converter.name, given, max(place, tensor) + 1)
+            if error is not None:
+                names = (arguments[tensor].name,)
+                yield error.why, dtype, error.line, names, (argument.name, number)
 
 
 def _refused(
@@ -180,13 +217,14 @@ def _refused(
     arguments: Sequence[Argument],
     dtype: str,
     choices: Sequence[Sequence[int]],
-) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
+) -> Iterator[tuple[str, str, int, tuple[str, ...], None]]:
     """Of each choice of places that have the dtype, what is raised."""
     for places in choices:
         given = [Var(dtype) if place in places else UNKNOWN for place in range(len(arguments))]
         error = reader.refusal(converter.name, given)
         if error is not None:
-            yield error.why, dtype, error.line, tuple(arguments[place].name for place in places)
+            names = tuple(arguments[place].name for place in places)
+            yield error.why, dtype, error.line, names, None
 
 
 def counts(
@@ -207,9 +245,11 @@ def counts(
 
 
 def _plain(default: str) -> str:
-    """A default as a trace has it; "" of a list and the like."""
-    if default in ("None", "True", "False"):
+    """A default as a trace has it; "" of what it has otherwise."""
+    if default in ("None", "True", "False", "[]"):
         return default
+    if default in _REDUCTIONS:
+        return str(_REDUCTIONS[default])
     try:
         return str(int(default)) if default.lstrip("-").isdigit() else str(float(default))
     except ValueError:
@@ -307,8 +347,9 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     for file, overloads in found["registered"].items():
         yield f"      {file}: {yaml_writer.flow(overloads)}"
     yield "    refused:"
-    for (why, dtype, line, arguments), ops in found["refused"].items():
+    for (why, dtype, line, arguments, number), ops in found["refused"].items():
         said = {"why": why, "dtype": dtype, "arguments": list(arguments), "line": line, "ops": ops}
+        said |= {"number": list(number)} if number else {}
         yield f"    - {yaml_writer.flow(said)}"
     yield f"    left: {yaml_writer.flow(found['left'])}"
     yield "    counted:"

@@ -64,20 +64,23 @@ class Reader:
         self._asked = 0
         self._line = 0
 
-    def refusal(self, name: str, given: Sequence[Any]) -> RefusedError | None:
-        """The error that each way through a converter ends in; None where one does not."""
+    def refusal(self, name: str, given: Sequence[Any], fewest: int = 0) -> RefusedError | None:
+        """The error that each way through a converter ends in; None where one does not.
+
+        ``fewest``: of what is given, so much at least is not left out.
+        """
         first: RefusedError | None = None
-        for ended in self._ways(self.functions[name], given):
+        for ended in self._ways(self.functions[name], Given(list(given), fewest)):
             if ended is None:
                 return None
             first = first or ended
         return first
 
-    def _ways(self, node: ast.FunctionDef, given: Sequence[Any]) -> Iterator[RefusedError | None]:
+    def _ways(self, node: ast.FunctionDef, given: Given) -> Iterator[RefusedError | None]:
         self._answers = []
         for _ in range(_WAYS):
             self._asked = 0
-            around = {"context": UNKNOWN, "node": UNKNOWN, "": Given(list(given))}
+            around = {"context": UNKNOWN, "node": UNKNOWN, "": given}
             try:
                 self._block(node.body, dict(around), 0)
                 yield None

@@ -43,6 +43,14 @@ class Given(Struct):
     """What a call is given, of which it may leave out the last ones."""
 
     items: list[Any]
+    fewest: int = 0
+    """It leaves out none of so many."""
+
+
+class AtLeast(Struct, frozen=True):
+    """A count that is not known, but is no less than this."""
+
+    count: int
 
 
 class Function(Struct):
@@ -124,10 +132,21 @@ def compared(op: ast.cmpop, left: Any, right: Any) -> Any:
             both = isinstance(left, Dtype) and isinstance(right, Dtype)
             if both or (isinstance(left, Constant) and isinstance(right, Constant)):
                 return Constant((left == right) is isinstance(op, ast.Eq))
+        case ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE():
+            return _counted(op, left, right)
         case ast.In() | ast.NotIn():
             if isinstance(left, Dtype) and isinstance(right, Items):
                 return Constant((left in right.items) is isinstance(op, ast.In))
     return UNKNOWN
+
+
+def _counted(op: ast.cmpop, left: Any, right: Any) -> Any:
+    """Whether a count is above a number, where what is known of it says that."""
+    number = right.value if isinstance(right, Constant) else None
+    if not isinstance(left, AtLeast) or not isinstance(number, int):
+        return UNKNOWN
+    above = left.count > number or (left.count == number and isinstance(op, ast.GtE | ast.Lt))
+    return Constant(isinstance(op, ast.Gt | ast.GtE)) if above else UNKNOWN
 
 
 def _open(value: Any) -> bool:
@@ -183,6 +202,11 @@ def _any(args: list[Any], passed: Mapping[str, Any], names: Mapping[str, Any]) -
     return Constant(value=False) if none else UNKNOWN
 
 
+def _len(args: list[Any], passed: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
+    held = args[0] if args else UNKNOWN
+    return AtLeast(held.fewest) if isinstance(held, Given) else UNKNOWN
+
+
 def _isinstance(args: list[Any], passed: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
     return UNKNOWN
 
@@ -193,6 +217,7 @@ OWN: Mapping[str, Callable[[list[Any], Mapping[str, Any], Mapping[str, Any]], An
     "promote_input_dtypes": _promote,
     "_cast_to": _cast_to,
     "isinstance": _isinstance,
+    "len": _len,
     "all": _all,
     "any": _any,
 }
