@@ -276,3 +276,23 @@ def test_values_that_point_beyond_a_smaller_size_say_nothing_of_sizes() -> None:
 
     found = sized(picked, torch.zeros(6, 3), torch.tensor([1, 5]), marked=("x:0",))
     assert of(SiteKind.FIXED_SIZE, found) == []
+
+
+def test_a_least_size_is_noted_and_fixes_none() -> None:
+    def drawn(x: Tensor) -> Tensor:
+        if x.shape[0] < 3:
+            raise ValueError("three rows at least")
+        return x * 2
+
+    found = sized(drawn, torch.zeros(4, 3), marked=("x:0",))
+    assert of(SiteKind.FIXED_SIZE, found) == []
+    assert any("with x:0 = 2 it fails: ValueError" in note for note in found.notes)
+
+    def few(x: Tensor) -> Tensor:
+        if x.shape[0] != 4:
+            raise ValueError("four rows")
+        return x * 2
+
+    found = sized(few, torch.zeros(4, 3), marked=("x:0",))
+    assert of(SiteKind.FIXED_SIZE, found)
+    assert not any("three rows" in note or "smaller ones" in note for note in found.notes)

@@ -101,7 +101,7 @@ def sites_of_sizes(
         notes = _scale(tried, axes, others)
         _alone(tried, axes)
         _thresholds(tried)
-    return Sized(tuple(_sites(base, tried)), (*notes, *_sizes_tried(tried)))
+    return Sized(tuple(_sites(base, tried)), (*notes, *_least(tried), *_sizes_tried(tried)))
 
 
 @dataclass(slots=True)
@@ -227,15 +227,39 @@ def _sites(base: SizeRun, tried: _Tried) -> Iterator[Site]:
 
 
 def _fixed(tried: _Tried) -> Iterator[Site]:
-    """Lines at which the model fails with another size."""
+    """Lines at which the model fails with another size, but for a least one."""
     works = next((str(run) for run in tried.done), "")
+    least = _too_small(tried)
     for run in tried.scaled:
-        if run.error and not (works and _BEYOND.search(run.error)):
+        if run.error and run not in least and not (works and _BEYOND.search(run.error)):
             fails = "fails with {text}: {text_error}"
             if works:
                 fails = "fails with {text}: {text_error} (runs with {text_works})"
             text = Sentence(fails, text=run, text_error=run.error, text_works=works)
             yield Site(SiteKind.FIXED_SIZE, "", run.module, *run.site, 1, text)
+
+
+def _too_small(tried: _Tried) -> list[SizeRun]:
+    """Runs that fail with less than the example's sizes, where all larger ones tried are taken."""
+    before = tried.base.sizes
+    smaller = [run for run in tried.scaled if all(run.sizes[axis] <= before[axis] for axis in before)]
+    larger = [run for run in tried.scaled if run not in smaller]
+    if not larger or any(run.error for run in larger):
+        return []
+    return [run for run in smaller if run.error and not _BEYOND.search(run.error)]
+
+
+def _least(tried: _Tried) -> tuple[str, ...]:
+    """That there are sizes too small for the model, which leave all others to vary."""
+    return tuple(
+        Sentence(
+            "larger sizes than the example's run, and smaller ones need not: with {text} it fails: "
+            "{text_error}",
+            text=run,
+            text_error=run.error,
+        )
+        for run in _too_small(tried)
+    )
 
 
 def _counted(base: SizeRun, runs: Iterable[SizeRun]) -> Iterator[Site]:
