@@ -296,3 +296,20 @@ def test_a_least_size_is_noted_and_fixes_none() -> None:
     found = sized(few, torch.zeros(4, 3), marked=("x:0",))
     assert of(SiteKind.FIXED_SIZE, found)
     assert not any("three rows" in note or "smaller ones" in note for note in found.notes)
+
+
+def test_a_site_has_the_arguments_that_vary_and_the_dimension_that_is_named() -> None:
+    def halves(x: Tensor) -> Any:
+        return x.chunk(2, -1)
+
+    def parts(x: Tensor) -> Any:
+        return x.split(x.shape[1] // 2, 1)
+
+    for model, marked, varies in (
+        (halves, "x:1", ("dim", "self")),
+        (halves, "x:0", ("self",)),
+        (parts, "x:1", ("dim", "self", "split_size")),
+        (parts, "x:0", ("self",)),
+    ):
+        found = of(SiteKind.DYNAMIC_SIZE, sized(model, torch.zeros(4, 8), marked=(marked,)))
+        assert [site.varies for site in found] == [varies]
