@@ -64,7 +64,7 @@ def test_the_page_of_open_dimensions_counts_operators_and_models_apart() -> None
         row("dynamic-operator add float32", Stage.PROVED, Said(True, True)),
         row("dynamic-operator cos float32", Stage.RUNTIME, Said(True, True), "Slice"),
     )
-    written = dynamic_page.page(rows, 3, "onnxruntime-cpu")
+    written = dynamic_page.section(rows, 3, "onnxruntime-cpu")
     assert "2 operators and 1 models were exported; 3 more have no sample" in written
     assert "| operators | 2 | conversion | 2 | 0 | 0 | 100.0% |" in written
     assert "| operators | 2 | running | 1 | 1 | 0 | 50.0% |" in written

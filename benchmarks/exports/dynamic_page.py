@@ -1,11 +1,11 @@
 """Writes the page of exports with an open dimension: ``python -m benchmarks.exports.dynamic_page``.
 
 It takes the folder that ``benchmarks.exports.happened FOLDER dynamic-operator`` wrote, and
-``dynamic-model``. Cases that were compared before, as the folder's ``dynamic-compared.jsonl`` has
-them, are compared again only where ``--again`` is given.
+``dynamic-model``; those for OpenVINO are in a folder of the target's name within it. Cases that
+were compared before, as ``dynamic-compared.jsonl`` beside them has them, are compared again only
+where ``--again`` is given.
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,44 +14,51 @@ from pathlib import Path
 import msgspec
 import torch
 
-from benchmarks.exports.__main__ import counts, wrong
+from benchmarks.exports.__main__ import ONNX, OPENVINO, counts, wrong
 from benchmarks.exports.compared import Compared, known, row_of
-from benchmarks.exports.happened import DYNAMIC_MODEL, DYNAMIC_OPERATOR, EXPORTERS, cases, noted
+from benchmarks.exports.happened import DYNAMIC_MODEL, DYNAMIC_OPERATOR, cases, noted
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
 PATH = ROOT / "docs" / "export-agreement-dynamic.md"
 KINDS = {DYNAMIC_MODEL: "models of the zoo", DYNAMIC_OPERATOR: "operators"}
-_PAGE = """\
+RUNTIMES = {ONNX: "ONNX Runtime", OPENVINO: "OpenVINO's CPU plugin"}
+"""Targets of the page; that of a later one has its exports in a folder of its name."""
+_HEAD = """\
 # Exports with an open dimension, and what really happens
 
 Written by `python -m benchmarks.exports.dynamic_page FOLDER`; do not edit. Models of `tests/zoo`
-and operators of PyTorch's own samples, drawn by a hash of their names, were really exported for
-`{target}` with the first dimension of their first tensor left open, and that of other tensors
+and operators of PyTorch's own samples, drawn by a hash of their names, were really exported
+with the first dimension of their first tensor left open, and that of other tensors
 of the same length with it (`Dim.DYNAMIC` of `torch.export`); the file was run with the sample's
 size and with one more (`python -m benchmarks.exports.happened FOLDER dynamic-operator`, and
 `dynamic-model`). Taken are samples whose first dimension is two or longer, and that PyTorch itself
 runs with other lengths; of an operator, the first such. Beside that stands what a scan with
 `--dynamic` says of the same call. *Conversion* is whether a file is written that leaves the
-dimension open; *running*, whether ONNX Runtime runs it with both sizes, whatever the values.
+dimension open; *running*, whether the runtime runs it with both sizes, whatever the values.
 *Unknown* is what opcheck says that nobody has told.
+Where an earlier run was wrong, the cause was read in the sources of the converter, and the same
+cases were asked again: what is mended is counted as right here.
+"""
+_SECTION = """
+## {target}
 
-{count} operators and {models} models were exported; {left} more have no sample that takes another
-size.
+Run by {runtime}. {count} operators and {models} models were exported; {left} more have no sample
+that takes another size.
 
 {table}
 
-## How far they came
+### How far they came
 
 {stages}
 
-## Where opcheck is wrong
+### Where opcheck is wrong
 
 | case | what happened | what opcheck says |
 | --- | --- | --- |
 {wrong}
 
-## Where it does not say
+### Where it does not say
 
 | case | what happened | why opcheck cannot tell |
 | --- | --- | --- |
@@ -82,11 +89,12 @@ def compared(folder: Path, target: str, *, again: bool = False) -> list[Compared
     return rows
 
 
-def page(rows: Sequence[Compared], left: int, target: str) -> str:
-    """The whole page; ``left`` operators and models could not be exported so."""
+def section(rows: Sequence[Compared], left: int, target: str) -> str:
+    """What the page has of one target; ``left`` operators and models could not be exported so."""
     found = Counter(row.kind for row in rows)
-    return _PAGE.format(
+    return _SECTION.format(
         target=target,
+        runtime=RUNTIMES[target],
         count=found[DYNAMIC_OPERATOR],
         models=found[DYNAMIC_MODEL],
         left=left,
@@ -121,18 +129,22 @@ def _unknown(rows: Sequence[Compared]) -> Iterator[str]:
             yield f"| {row.case} | {row.stage.value} | {why[:160]} |"
 
 
+def _left(folder: Path) -> int:
+    """How many cases PyTorch itself takes with no other size."""
+    found = (noted(folder / f"{kind}s.jsonl") for kind in KINDS)
+    return sum(said["stage"] == "none" for each in found for said in each.values())
+
+
 def main() -> None:
     """Compare, and write the page."""
     torch.set_num_threads(1)
-    folder, target = Path(sys.argv[1]), next(iter(EXPORTERS))
-    rows = compared(folder, target, again="--again" in sys.argv)
-    lines = [
-        json.loads(line)
-        for kind in KINDS
-        for line in (folder / f"{kind}s.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    left = sum(line["stage"] == "none" for line in lines)
-    PATH.write_text(page(rows, left, target), encoding="utf-8")
+    folder, written = Path(sys.argv[1]), _HEAD
+    for target in RUNTIMES:
+        own = folder if target == ONNX else folder / target
+        if own.exists():
+            rows = compared(own, target, again="--again" in sys.argv)
+            written += section(rows, _left(own), target)
+    PATH.write_text(written, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -106,6 +106,11 @@ class Site(Struct, frozen=True):
     """Calls, or decisions, in one run."""
     text: str
     """What was seen, as a clause."""
+    varies: tuple[str, ...] = ()
+    """Arguments of the call that vary; ``dim`` where the size of the dimension that it names does.
+
+    Reports do not have them: they are what rules for a target are asked with.
+    """
 
 
 class SizeRule(Struct, frozen=True):
@@ -118,6 +123,13 @@ class SizeRule(Struct, frozen=True):
     text: str
     confidence: Confidence
     evidence: tuple[Evidence, ...]
+    varies: str = ""
+    """What of a call has to vary for it to hold, as a site has it; "": anything."""
+
+    def holds(self, site: Site) -> bool:
+        """Whether it is about such a site."""
+        about = site.kind in self.kinds and (not self.ops or site.op in self.ops)
+        return about and (not self.varies or self.varies in site.varies)
 
 
 class SiteTaken(Struct, frozen=True):

@@ -318,7 +318,8 @@ class CompiledRegion(Struct, frozen=True, order=True):
 class UnknownClass(Struct, frozen=True, order=True):
     """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
 
-    It knows tensors, plain values, and the containers that are registered as such.
+    It knows tensors, plain values, and the containers that are registered as such. Beside these, a
+    tensor that the model gives twice, which some converters do not take.
     """
 
     name: str
@@ -327,6 +328,8 @@ class UnknownClass(Struct, frozen=True, order=True):
     """Whether the model gives it; else it is an input."""
     where: str = ""
     """file:line of the model's forward; "" where it has none."""
+    repeated: bool = False
+    """Whether it is a tensor that stands at more than one place of what the model gives."""
 
 
 class Kernel(Struct, frozen=True):

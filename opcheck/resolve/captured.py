@@ -10,7 +10,7 @@ from opcheck.resolve.conditions import matches, sentence
 
 EXPORT = OpName("torch", "export")
 """What stands for the operator; the database has conditions on it, of these arguments."""
-_GIVEN, _RETURNED = "inputs", "outputs"
+_GIVEN, _RETURNED, _REPEATED = "inputs", "outputs", "repeated"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -20,13 +20,19 @@ def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
 
 def _findings(classes: Sequence[UnknownClass], matrix: SupportMatrix) -> Iterator[Finding]:
     for found in classes:
-        node = Node(EXPORT, ((_RETURNED if found.returned else _GIVEN, found.name),))
+        node = Node(EXPORT, ((_argument(found), found.name),))
         for condition in matrix.conditions_for(str(EXPORT)):
             matched = matches(condition, node)
             if matched is not None:
                 text = sentence(condition, matched, matrix.target.chip)
                 yield _finding(found, condition, Reason(condition.code, text))
                 break
+
+
+def _argument(found: UnknownClass) -> str:
+    if found.repeated:
+        return _REPEATED
+    return _RETURNED if found.returned else _GIVEN
 
 
 def _finding(found: UnknownClass, condition: Condition, reason: Reason) -> Finding:

@@ -94,7 +94,7 @@ def _taken(
     if static is not None:
         return static
     for rule in rules:
-        if site.kind in rule.kinds and (not rule.ops or site.op in rule.ops):
+        if rule.holds(site):
             return SiteTaken(site, rule.how, rule.text, rule.confidence, rule.evidence)
     return SiteTaken(site, Taking.UNKNOWN, "nobody has said", Confidence.LOW, ())
 

@@ -10,7 +10,7 @@ from opcheck.db.importers.openvino.lowering import _others
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, OpName, Value
+from opcheck.model.trace import Constant, Node, OpName, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
 from tests.db.calls import dense
@@ -32,6 +32,7 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::abs", dense(2, 3, dtype="complex64"), Verdict.UNSUPPORTED, "numbers-not-converted"),
     ("aten::_adaptive_avg_pool2d", dense(1, 2, 3, dtype="complex64"), Verdict.UNKNOWN,
      "numbers-not-looked-up"),
+    ("aten::_reshape_alias", FLOAT, Verdict.NATIVE, "registered"),
     ("aten::index_add", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
     ("aten::isnan", WHOLE, Verdict.UNSUPPORTED, "converter-raises"),
     ("aten::nonzero", FLOAT, Verdict.UNKNOWN, "may-not-be-captured"),
@@ -55,6 +56,13 @@ RAISES_FOR: tuple[tuple[str, tuple[tuple[str, Value], ...], str], ...] = (
     ("aten::repeat_interleave.self_Tensor",
      (("self", FLOAT), ("repeats", dense(2, dtype="int64")), ("dim", 0)),
      "op/repeat_interleave.cpp"),
+    ("aten::cat", (("tensors", (dense(0), FLOAT)), ("dim", 1)), "concat_shape_inference.hpp"),
+    ("aten::cat", (("tensors", (FLOAT, FLOAT)), ("dim", 1)), ""),
+    ("aten::unfold", (("self", FLOAT), ("dimension", -1)), "transpose_shape_inference.hpp"),
+    ("aten::unfold", (("self", FLOAT), ("dimension", 1)), ""),
+    ("aten::reflection_pad1d", (("self", dense(0, 2, 3)), ("padding", (1, 1))),
+     "pad_shape_inference.hpp"),
+    ("aten::reflection_pad1d", (("self", dense(1, 2, 3)), ("padding", (1, 1))), ""),
 )  # fmt: skip
 MISSING: dict[str, object] = {"stage": "conversion", "missing": ["aten.prod.dim_int"], "error": ""}
 RAISES: dict[str, object] = {
@@ -109,6 +117,14 @@ def test_a_converter_raises_where_its_code_does(
     (evidence,) = found.evidence
     assert evidence.path.endswith(path)
     assert evidence.line
+
+
+def test_no_dtype_of_complex_numbers_is_cast_to(database: Database) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    for dtype, code in (("complex64", "numbers-not-converted"), ("float64", "registered")):
+        given = (("self", FLOAT), ("dtype", Constant("dtype", dtype)))
+        found = Walk([Node(OpName.parse("aten::_to_copy"), given)], matrix, "2.13.0").resolution(0)
+        assert found.code == code
 
 
 def test_an_earlier_release_converts_less(database: Database) -> None:

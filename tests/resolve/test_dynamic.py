@@ -129,6 +129,17 @@ def test_a_rule_for_an_operator_is_not_for_others() -> None:
     assert found.how is Taking.UNKNOWN
 
 
+def test_a_rule_for_what_varies_is_for_that_alone() -> None:
+    chunk = Site(SiteKind.DYNAMIC_SIZE, "aten::chunk", "", "m.py", 3, 1, "self becomes other")
+    for varies, how in (
+        (("dim", "self"), Taking.NOT_ALLOWED),
+        (("self",), Taking.RECOMPILES),
+        ((), Taking.RECOMPILES),
+    ):
+        found = answer("onnxruntime-cpu", replace(chunk, varies=varies))
+        assert (found.how, bool(found.evidence)) == (how, True)
+
+
 @pytest.mark.parametrize("target", DATABASE.names())
 def test_every_target_has_an_answer_with_evidence(target: str) -> None:
     resolved = DATABASE.resolve(TargetSpec.parse(target))

@@ -79,6 +79,26 @@ def test_classes_that_no_export_takes_or_gives_are_noted() -> None:
     assert elsewhere.unknown_classes == ()
 
 
+def test_a_tensor_that_is_given_twice_is_noted_and_refused_where_a_converter_raises(
+    database: Database,
+) -> None:
+    def twice(_: Calling, x: Tensor) -> Any:
+        y = x.relu()
+        return y, {"again": y.relu_()}
+
+    for function, repeated in (
+        (twice, True),
+        (lambda _, x: (x, x, x.relu()), False),
+        (lambda _, x: (x.relu(), x.relu()), False),
+    ):
+        trace = trace_model(Calling(function), (GIVEN,), {}, device_type="openvino")
+        assert [found.repeated for found in trace.unknown_classes] == [True] * repeated
+        for target, refused in (("openvino-cpu", repeated), ("onnxruntime-cpu", False)):
+            report = resolve(trace, database.matrix(database.resolve(TargetSpec(target))))
+            codes = [found.reason.code for found in report.findings]
+            assert ("result-given-twice" in codes) is refused
+
+
 def test_every_class_that_is_known_torch_knows() -> None:
     assert set(KNOWN) <= set(KNOWN_TYPES)
 

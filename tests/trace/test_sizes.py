@@ -276,3 +276,40 @@ def test_values_that_point_beyond_a_smaller_size_say_nothing_of_sizes() -> None:
 
     found = sized(picked, torch.zeros(6, 3), torch.tensor([1, 5]), marked=("x:0",))
     assert of(SiteKind.FIXED_SIZE, found) == []
+
+
+def test_a_least_size_is_noted_and_fixes_none() -> None:
+    def drawn(x: Tensor) -> Tensor:
+        if x.shape[0] < 3:
+            raise ValueError("three rows at least")
+        return x * 2
+
+    found = sized(drawn, torch.zeros(4, 3), marked=("x:0",))
+    assert of(SiteKind.FIXED_SIZE, found) == []
+    assert any("with x:0 = 2 it fails: ValueError" in note for note in found.notes)
+
+    def few(x: Tensor) -> Tensor:
+        if x.shape[0] != 4:
+            raise ValueError("four rows")
+        return x * 2
+
+    found = sized(few, torch.zeros(4, 3), marked=("x:0",))
+    assert of(SiteKind.FIXED_SIZE, found)
+    assert not any("three rows" in note or "smaller ones" in note for note in found.notes)
+
+
+def test_a_site_has_the_arguments_that_vary_and_the_dimension_that_is_named() -> None:
+    def halves(x: Tensor) -> Any:
+        return x.chunk(2, -1)
+
+    def parts(x: Tensor) -> Any:
+        return x.split(x.shape[1] // 2, 1)
+
+    for model, marked, varies in (
+        (halves, "x:1", ("dim", "self")),
+        (halves, "x:0", ("self",)),
+        (parts, "x:1", ("dim", "self", "split_size")),
+        (parts, "x:0", ("self",)),
+    ):
+        found = of(SiteKind.DYNAMIC_SIZE, sized(model, torch.zeros(4, 8), marked=(marked,)))
+        assert [site.varies for site in found] == [varies]

@@ -12,7 +12,7 @@ NOT_CONVERTED = frozenset(
     {
         "no-converter", "part-not-converted", "converter-raises", "not-captured", "not-converted",
         "numbers-not-converted", "class-not-known", "not-core-aten", "edge-refuses-dtype",
-        "no-out-variant",
+        "no-out-variant", "result-given-twice",
     }
 )  # fmt: skip
 """Codes of findings by which no file is written; by others the runtime refuses what is written."""

@@ -216,4 +216,5 @@ def _rule(one: Mapping[str, Any], said: Mapping[str, Any]) -> SizeRule:
         text=from_data(" ".join(one["text"].split())),
         confidence=Confidence(said["confidence"]),
         evidence=Citations(said["sources"]).all(one["at"], Method(said["method"])),
+        varies=one.get("varies", ""),
     )

@@ -145,7 +145,7 @@ DYNAMIC_FILE = Record(
                     "text": WHY,
                     "at": CITATIONS,
                 },
-                {"ops": OPERATORS},
+                {"ops": OPERATORS, "varies": Text()},
             ),
             least=1,
         ),

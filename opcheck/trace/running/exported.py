@@ -6,6 +6,7 @@ checked on 2.6 to 2.13: ``torch.compiler._is_compiling_flag`` and, where there i
 """
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -86,8 +87,16 @@ class NotingClasses:
         given = self._unknown((args, kwargs), returned=False)
         with _MadeThere(engine.device):
             result = module(*args, **kwargs)
-        self.found = tuple(sorted({*given, *self._unknown(result, returned=True)}))
+        returned = {*self._unknown(result, returned=True), *self._repeated(result, (args, kwargs))}
+        self.found = tuple(sorted({*given, *returned}))
         return result
+
+    def _repeated(self, result: object, inputs: object) -> Iterator[UnknownClass]:
+        """That a tensor stands at two places of the result, unless it is an input as it was."""
+        places = Counter(id(leaf) for leaf in pytree.tree_leaves(result) if _tensor(leaf))
+        given = {id(leaf) for leaf in pytree.tree_leaves(inputs)}
+        if any(count > 1 for one, count in places.items() if one not in given):
+            yield UnknownClass("Tensor", returned=True, where=self._where, repeated=True)
 
     def _unknown(self, value: object, *, returned: bool) -> Iterator[UnknownClass]:
         known = KNOWN if returned else (*KNOWN, nn.Module)
@@ -99,6 +108,10 @@ class NotingClasses:
         """As the model's own file has it: other classes by their modules, too."""
         own = kind.__module__ in ("builtins", self._module)
         return kind.__qualname__ if own else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _tensor(leaf: object) -> bool:
+    return isinstance(leaf, torch.Tensor)
 
 
 def _code_of(model: Callable[..., Any]) -> Callable[..., Any]:

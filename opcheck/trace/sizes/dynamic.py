@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from math import floor
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +20,15 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
 from opcheck.model.trace import Trace
 from opcheck.trace.calls.call_site import NOWHERE
-from opcheck.trace.sizes.events import Called, Decision, Event, difference, pairs, partings
+from opcheck.trace.sizes.events import (
+    Called,
+    Decision,
+    Event,
+    difference,
+    pairs,
+    partings,
+    varying,
+)
 from opcheck.trace.sizes.runs import Axis, Runner, SizeRun, Sizes, alike, axes_of, runner
 
 _LARGEST = 1 << 16
@@ -101,7 +109,14 @@ def sites_of_sizes(
         notes = _scale(tried, axes, others)
         _alone(tried, axes)
         _thresholds(tried)
-    return Sized(tuple(_sites(base, tried)), (*notes, *_sizes_tried(tried)))
+    return Sized(tuple(_sites(base, tried)), (*notes, *_least(tried), *_sizes_tried(tried)))
+
+
+class _Call(NamedTuple):
+    """A call of a run."""
+
+    key: tuple[object, ...]
+    what: Called
 
 
 @dataclass(slots=True)
@@ -227,15 +242,41 @@ def _sites(base: SizeRun, tried: _Tried) -> Iterator[Site]:
 
 
 def _fixed(tried: _Tried) -> Iterator[Site]:
-    """Lines at which the model fails with another size."""
+    """Lines at which the model fails with another size, but for a least one."""
     works = next((str(run) for run in tried.done), "")
+    least = _too_small(tried)
     for run in tried.scaled:
-        if run.error and not (works and _BEYOND.search(run.error)):
+        if run.error and run not in least and not (works and _BEYOND.search(run.error)):
             fails = "fails with {text}: {text_error}"
             if works:
                 fails = "fails with {text}: {text_error} (runs with {text_works})"
             text = Sentence(fails, text=run, text_error=run.error, text_works=works)
             yield Site(SiteKind.FIXED_SIZE, "", run.module, *run.site, 1, text)
+
+
+def _too_small(tried: _Tried) -> list[SizeRun]:
+    """Runs that fail with less than the example's sizes, where all larger ones tried are taken."""
+    before = tried.base.sizes
+    smaller = [
+        run for run in tried.scaled if all(run.sizes[axis] <= before[axis] for axis in before)
+    ]
+    larger = [run for run in tried.scaled if run not in smaller]
+    if not larger or any(run.error for run in larger):
+        return []
+    return [run for run in smaller if run.error and not _BEYOND.search(run.error)]
+
+
+def _least(tried: _Tried) -> tuple[str, ...]:
+    """That there are sizes too small for the model, which leave all others to vary."""
+    return tuple(
+        Sentence(
+            "larger sizes than the example's run, and smaller ones need not: with {text} it fails: "
+            "{text_error}",
+            text=run,
+            text_error=run.error,
+        )
+        for run in _too_small(tried)
+    )
 
 
 def _counted(base: SizeRun, runs: Iterable[SizeRun]) -> Iterator[Site]:
@@ -309,15 +350,26 @@ def _carried(base: SizeRun, runs: Sequence[SizeRun]) -> Iterator[Site]:
     """Calls that are given other tensors or numbers when the sizes are others."""
     counts: Counter[tuple[object, ...]] = Counter()
     texts: dict[tuple[object, ...], tuple[Called, str]] = {}
-    for run in runs[:1]:
+    for one, other in _calls_of_both(base, runs[:1]):
+        text = difference(one.what, other.what)
+        if text:
+            counts[one.key] += 1
+            texts.setdefault(one.key, (one.what, text))
+    varies: dict[tuple[object, ...], set[str]] = {key: set() for key in texts}
+    for one, other in _calls_of_both(base, runs[:2]):  # half of one more may be as much as before
+        if one.key in varies:
+            varies[one.key].update(varying(one.what, other.what))
+    for key, (call, text) in texts.items():
+        kind, names = SiteKind.DYNAMIC_SIZE, tuple(sorted(varies[key]))
+        yield Site(kind, call.op, call.module, *call.site, counts[key], text, names)
+
+
+def _calls_of_both(base: SizeRun, runs: Sequence[SizeRun]) -> Iterator[tuple[_Call, _Call]]:
+    """Each call of the first run with what it is in another."""
+    for run in runs:
         for one, other in pairs(base.events, run.events):
             if isinstance(one.what, Called) and isinstance(other.what, Called):
-                text = difference(one.what, other.what)
-                if text:
-                    counts[one.key] += 1
-                    texts.setdefault(one.key, (one.what, text))
-    for key, (call, text) in texts.items():
-        yield Site(SiteKind.DYNAMIC_SIZE, call.op, call.module, *call.site, counts[key], text)
+                yield _Call(one.key, one.what), _Call(other.key, other.what)
 
 
 def _sizes_tried(tried: _Tried) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from torch import Tensor
 
 from opcheck.model.dynamic import READ_BY_PYTHON
-from opcheck.model.trace import Value
+from opcheck.model.trace import TensorMeta, Value
 from opcheck.trace.calls.call_site import Site, is_internal, shown
 from opcheck.trace.device.tensors import DeviceTensor
 
@@ -210,6 +210,25 @@ def difference(one: Called, other: Called) -> str:
         if told[0] != told[1]:
             return f"{name} {told[0]} becomes {told[1]}"
     return ""
+
+
+def varying(one: Called, other: Called) -> tuple[str, ...]:
+    """The arguments of two calls that differ; ``dim`` too where sizes along the one it names do."""
+    names = {
+        name
+        for (name, left), (_, right) in zip(one.arguments, other.arguments, strict=False)
+        if _text(left) != _text(right)
+    }
+    dim = dict(one.arguments).get("dim", 0)
+    if isinstance(dim, int) and _along(one, dim) != _along(other, dim):
+        names.add("dim")
+    return tuple(sorted(names))
+
+
+def _along(call: Called, dim: int) -> tuple[int, ...]:
+    """The size of each tensor of a call along one dimension, where it has that."""
+    tensors = (value for _, value in call.arguments if isinstance(value, TensorMeta))
+    return tuple(t.shape[dim] for t in tensors if -len(t.shape) <= dim < len(t.shape))
 
 
 def _text(value: Value) -> str:

@@ -21,6 +21,7 @@ _EARLIER = Path(__file__).with_name("openvino_earlier.yaml")
 _CHECKED = "code"
 """The source whose lines raise, as the wheel of a release names them."""
 _COMPLEX = "complex64"
+_RESHAPED = "aten::_reshape_alias"
 _NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
 """Of the overloads that models call; others are met inside of decompositions alone."""
 _CITES = {
@@ -83,6 +84,9 @@ def registered(known: Functions, release: str) -> dict[str, dict[str, Any]]:
         }
         for name, form in operator_list.written_forms(own, known).items()
     }
+    if "aten::view" in found:  # what a captured graph has in its place
+        at = found["aten::view"]["at"]
+        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
     return {**found, **served}
 
 
