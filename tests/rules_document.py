@@ -23,9 +23,9 @@ numbers that holds of every number by itself: `make labels` takes all numbers of
 of wider dtypes, from all over their range, and each is as near to what PyTorch's kernel gives on
 the host, in vectors or one by one, or to what it gives of float64. A unit is there also as much as
 the function changes by from one number to the next, and of the smallest numbers `eps` of the
-smallest normal one. Other rules are given calls with values of every size. When all were last tried,
-with torch 2.13.0, each of the 280 promises of a rule for an overload held. This page is written by
-`{command}`.
+smallest normal one. Other rules are given calls with values of every size. When all were last
+tried, with torch 2.13.0, each of the 280 promises of a rule for an overload held. This page is
+written by `{command}`.
 """
 _TIERS = {Tier.SWAP: "Native swaps (tier 1)", Tier.STRUCTURAL: "Structural rewrites (tier 3)"}
 
