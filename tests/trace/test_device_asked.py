@@ -1,5 +1,6 @@
 """Device types that share a trace: those that no code of a run could tell apart."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -92,7 +93,7 @@ TOLD: dict[Callable[[Tensor], Tensor], set[str]] = {
 
 
 def asked_by(module: nn.Module) -> DeviceAsked:
-    asked = DeviceAsked()
+    asked = DeviceAsked(TYPES)
     trace_model(module, (torch.empty(4, 4),), {}, device_type="rbln", asked=asked)
     return asked
 
@@ -112,6 +113,52 @@ def test_what_a_module_holds_may_name_a_device() -> None:
     assert asked_by(module).told_apart(TYPES) == {"xpu"}
 
 
+class Offloads(Calls):
+    """Asks for a device in a line that may not run, as caches of transformers do."""
+
+    def __init__(self, offloading: bool) -> None:
+        super().__init__(torch.relu)
+        self.offloading = offloading
+        self.kept = self.moved
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.moved(x)
+
+    def moved(self, x: Tensor) -> Tensor:
+        if self.offloading:
+            return x.sin() if x.is_xpu else x
+        return x.cos()
+
+
+class Keeps(Offloads):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.kept(x)
+
+
+class Debugs(Offloads):
+    def moved(self, x: Tensor) -> Tensor:
+        sys.settrace(None)
+        if self.offloading:
+            return x.sin() if x.is_xpu else x
+        return x.cos()
+
+
+def test_a_line_of_a_method_that_does_not_run_names_nothing() -> None:
+    assert asked_by(Offloads(offloading=False)).told_apart(TYPES) == set()
+    assert asked_by(Offloads(offloading=True)).told_apart(TYPES) == {"xpu"}
+
+
+@pytest.mark.parametrize("kind", [Keeps, Debugs], ids=["kept from before", "heard by another"])
+def test_every_line_of_a_method_counts_that_was_not_heard(kind: type[Offloads]) -> None:
+    assert asked_by(kind(offloading=False)).told_apart(TYPES) == {"xpu"}
+
+
+def test_methods_are_as_they_were_once_a_model_has_run() -> None:
+    before = dict(vars(Offloads))
+    asked_by(Offloads(offloading=False))
+    assert dict(vars(Offloads)) == before
+
+
 class Listed(Calls):
     DEVICES: ClassVar[frozenset[str]] = frozenset({"xpu", "hpu"})
 
@@ -127,7 +174,7 @@ def test_a_layer_that_stands_for_a_librarys_is_the_models_own() -> None:
     net = nn.Sequential(nn.Linear(256, 128)).half()
     section = {"quant_method": "quanto", "weights": "int4"}
     assert pack(net, "quantization_config", section, Schemas(SHIPPED / "schemas"), valued=2**16)
-    asked = DeviceAsked()
+    asked = DeviceAsked(TYPES)
     given = torch.empty(2, 256, dtype=torch.float16)
     trace_model(net, (given,), {}, device_type="rbln", asked=asked)
     assert {"mps", "cuda"} <= asked.told_apart(TYPES)
@@ -181,6 +228,15 @@ class Both(nn.Module):
     def forward(self, x):
         return x.reshape(3, 4) + x.view(3, 4)
 
+class Offloads(nn.Module):
+    offloading = False
+    def forward(self, x):
+        return self.moved(x)
+    def moved(self, x):
+        if self.offloading:
+            return x.to("mps")
+        return x.cos()
+
 class Fills(nn.Module):
     def forward(self, x):
         return x + ones_like(x)
@@ -208,10 +264,10 @@ class Names(nn.Module):
         return x + torch.ones(12, device="cuda")
 
 asks, casts, names = Asks(), Casts(), Names()
-masks, views, both, fills = Masks(), Views(), Both(), Fills()
+masks, views, both, fills, offloads = Masks(), Views(), Both(), Fills(), Offloads()
 """
 SHAPES = {"asks": "1x12", "casts": "2x12", "names": "1x12", "masks": "2x5x8"}
-SHAPES |= {"views": "1x12", "both": "1x12", "fills": "1x12"}
+SHAPES |= {"views": "1x12", "both": "1x12", "fills": "1x12", "offloads": "1x12"}
 
 
 def works(types: tuple[str, ...]) -> tuple[DeviceWork, ...]:

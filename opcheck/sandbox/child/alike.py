@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 One = tuple[int, DeviceWork, Run]
 """The number of a work, what is asked for, and how the model is run for it."""
-_NAMED_BY_CODE = ("xla", "musa", "mlu", "hpu", "xpu", "mps", "cuda", "npu")
+_NAMED_BY_CODE = ("xla", "musa", "mlu", "hpu", "cuda", "xpu", "mps", "npu")
 """Device types by how likely a model's code or its trace is another on them; the rest are less."""
 
 
@@ -56,7 +56,7 @@ class Alike:
             return None
         from opcheck.trace.running.device_asked import DeviceAsked
 
-        return DeviceAsked()
+        return DeviceAsked(each[1].device_type for each in self.works)
 
     def found(self, one: One, trace: Trace, asked: "DeviceAsked") -> tuple[str, ...]:
         """The device types that have the trace of a leader; from now on these works are done."""

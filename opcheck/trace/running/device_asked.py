@@ -10,7 +10,7 @@ import cProfile
 import re
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from types import CodeType, ModuleType
 from typing import Any
@@ -27,6 +27,7 @@ from opcheck.trace.calls.call_site import is_tracer
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.device.alias import ALIASED_TYPES
 from opcheck.trace.running.library_flags import NEWER
+from opcheck.trace.running.lines_run import LinesRun
 from opcheck.trace.running.reached import reached
 
 _Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
@@ -44,8 +45,10 @@ _MOST = 256
 class DeviceAsked:
     """Notes what code runs while models do, and which device types that code could tell apart."""
 
-    def __init__(self) -> None:
+    def __init__(self, types: Iterable[str]) -> None:
+        self._types = frozenset(types)
         self._profile = cProfile.Profile(builtins=False)
+        self._lines = LinesRun(self._unclear)
         self._runs = False
         self._whole = True
         """Whether nobody took the profiler's place, and no other thread began."""
@@ -75,6 +78,7 @@ class DeviceAsked:
                 start(thread)
 
             with (
+                self._lines.during(),
                 patch.object(_AUTOCAST, "__init__", cast),
                 patch.object(threading.Thread, "start", apart),
             ):
@@ -107,7 +111,8 @@ class DeviceAsked:
         ran = self._runs
         self._stop()
         try:
-            yield
+            with self._lines.resting():
+                yield
         finally:
             if ran:
                 self._start()
@@ -117,40 +122,55 @@ class DeviceAsked:
         every = frozenset(types)
         if not self._whole:
             return every
-        by_file = _by_file()
         found = _named(self._held, every)
-        for code in self._codes():
-            names = by_file.get(code.co_filename, {})
-            if _named(_all_of(code, names), every):  # most names none
-                found |= _named([*_texts(_reached(code, names))], every)
+        for texts in self._said():
+            found |= _named([*_texts(texts)], every)
         return frozenset(found)
 
     @property
     def releases(self) -> frozenset[tuple[int, int]]:
         """The releases of torch that the code asked whether this one is at least."""
-        modules = _by_file()
-        asking = (code for code in self._codes() if any(map(NEWER.fullmatch, code.co_names)))
-        names = (
-            name
-            for code in asking
-            for name in reached(code, modules.get(code.co_filename, {}))
-            if isinstance(name, str)
+        asked = (
+            NEWER.fullmatch(text)
+            for texts in self._said()
+            for text in texts
+            if isinstance(text, str)
         )
-        asked = filter(None, map(NEWER.fullmatch, names))
-        return frozenset((int(one[1]), int(one[2])) for one in asked)
+        return frozenset((int(one[1]), int(one[2])) for one in asked if one)
+
+    def _said(self) -> Iterator[Sequence[object]]:
+        """What the code that ran names, of functions that name a type or a release."""
+        by_file = _by_file()
+        for code, calls in self._codes():
+            names = by_file.get(code.co_filename, {})
+            if self._matters(code, names):  # most do not
+                lines = self._lines.of(code, calls)
+                yield [*_reached(code, names, lines)]
+
+    def _matters(self, code: CodeType, names: Mapping[str, Any]) -> bool:
+        texts = _all_of(code, names)
+        return bool(_named(texts, self._types)) or any(map(NEWER.fullmatch, code.co_names))
+
+    def _unclear(self, code: CodeType, names: Mapping[str, Any]) -> bool:
+        """Whether it depends on which of its lines run what a function names."""
+        if not self._matters(code, names) or is_tracer(code):
+            return False
+        texts = [*_texts(_reached(code, names, None))]
+        return bool(_named(texts, self._types)) or any(map(NEWER.fullmatch, texts))
 
     @property
     def casts(self) -> bool:
         """Whether autocast was asked to cast."""
         return self._casts
 
-    def _codes(self) -> Iterator[CodeType]:
+    def _codes(self) -> Iterator[tuple[CodeType, int]]:
+        """The code that ran, and how often it was called."""
         for entry in self._profile.getstats():
             code = entry.code
             if not isinstance(code, CodeType) or is_tracer(code) or code.co_filename == _GUARDS:
                 continue
             if not (_of_autocast(code) and not self._casts):  # alike everywhere, casting nothing
-                yield code
+                yield code, entry.callcount
 
 
 def _by_file() -> Mapping[object, Mapping[str, Any]]:
@@ -165,9 +185,9 @@ def _all_of(code: CodeType, names: Mapping[str, Any]) -> list[str]:
     return [*code.co_names, *_texts([*code.co_consts, *held])]
 
 
-def _reached(code: CodeType, names: Mapping[str, Any]) -> Iterator[object]:
-    """Those of them that a run may reach."""
-    for one in reached(code, names):
+def _reached(code: CodeType, names: Mapping[str, Any], lines: Set[int] | None) -> Iterator[object]:
+    """Those of them that a run may reach; ``lines``: that ran, where these were heard."""
+    for one in reached(code, names, lines):
         yield one
         if isinstance(one, str) and one in names:
             yield names[one]

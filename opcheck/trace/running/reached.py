@@ -5,7 +5,7 @@ names of their modules. Code behind one that is false is not reached.
 """
 
 import dis
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from types import CodeType
 from typing import Any
 
@@ -19,8 +19,13 @@ _BETWEEN = frozenset({"TO_BOOL", "NOT_TAKEN", "CACHE", "EXTENDED_ARG"})
 _TARGETS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 
 
-def reached(code: CodeType, names: Mapping[str, Any]) -> Iterator[str | object]:
-    """The names and constants of the code that may run; ``names`` are those of its module."""
+def reached(
+    code: CodeType, names: Mapping[str, Any], lines: Set[int] | None = None
+) -> Iterator[str | object]:
+    """The names and constants of the code that may run.
+
+    ``names`` are those of its module, ``lines`` the only ones that ran; None: any may have.
+    """
     instructions = [*dis.get_instructions(code)]
     places = {one.offset: number for number, one in enumerate(instructions)}
     left = [0, *(n for n, one in enumerate(instructions) if one.opname == _HANDLES)]
@@ -33,7 +38,9 @@ def reached(code: CodeType, names: Mapping[str, Any]) -> Iterator[str | object]:
         left += _next(instructions, number, places, names)
     for number in sorted(seen):
         one = instructions[number]
-        if one.opcode in dis.hasname or one.opcode in dis.hasconst:
+        line = one.positions.lineno if one.positions else None
+        ran = lines is None or line is None or line in lines
+        if ran and (one.opcode in dis.hasname or one.opcode in dis.hasconst):
             yield one.argval
 
 
