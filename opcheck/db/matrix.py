@@ -171,7 +171,7 @@ def _listed(
 ) -> Mapping[str, Evidence]:
     """Overloads that a release's list has a kernel for under a key other than the dense one."""
     found = _registered(release, torch, key, ())
-    limited = [name for _, names in limits(release.data["operators"]) for name in names]
+    limited = sorted(name for _, names in limits(release.data["operators"]) for name in names)
     return {
         op: cited.all((said["at"],), Method(said.get("method", method)))[0]
         for op in limited

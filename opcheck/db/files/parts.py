@@ -82,10 +82,7 @@ class Changed(Mapping[str, Any]):
         left = [
             (one, [name for name in names if name not in self._changes]) for one, names in of_file
         ]
-        return [
-            *left,
-            *_limits({name: one for name, one in self._changes.items() if _is_limited(one)}),
-        ]
+        return [*left, *_limits(self._changes)]
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._changes:
