@@ -153,6 +153,26 @@ def test_every_line_of_a_method_counts_that_was_not_heard(kind: type[Offloads]) 
     assert asked_by(kind(offloading=False)).told_apart(TYPES) == {"xpu"}
 
 
+class Closed(type):
+    def __setattr__(cls, name: str, value: object) -> None:
+        raise RuntimeError(name)
+
+
+class Asks(metaclass=Closed):
+    @staticmethod
+    def there(x: Tensor) -> bool:
+        return False
+
+    def asked(self, x: Tensor) -> Tensor:
+        if self.there(x):
+            return x.sin() if x.is_xpu else x
+        return x.cos()
+
+
+def test_a_class_that_does_not_let_itself_be_changed_is_heard_all_the_same() -> None:
+    assert asked_by(Calls(lambda x: Asks().asked(x))).told_apart(TYPES) == set()
+
+
 def test_methods_are_as_they_were_once_a_model_has_run() -> None:
     before = dict(vars(Offloads))
     asked_by(Offloads(offloading=False))

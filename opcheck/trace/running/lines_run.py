@@ -15,6 +15,8 @@ from msgspec import Struct
 
 _LEFT_OUT = frozenset({"torch", "opcheck", "__main__", *sys.stdlib_module_names})
 """Packages whose methods are not looked at: none of them may be PyTorch's own tracer, or ours."""
+_HEAP = 1 << 9
+"""``Py_TPFLAGS_HEAPTYPE``: Python code made the class, not C."""
 Matters = Callable[[CodeType, Mapping[str, Any]], bool]
 """Whether code, in a module with these names, names something."""
 
@@ -44,11 +46,9 @@ class LinesRun:
             for kind, name, method in [*_methods()]:
                 if not self._matters(method.__code__, method.__globals__):
                     continue
-                try:
-                    setattr(kind, name, self._standing_for(method))
-                except (AttributeError, TypeError):  # a class that does not let itself be changed
-                    continue
-                undo.callback(setattr, kind, name, method)
+                # not what a metaclass of the model's makes of it
+                type.__setattr__(kind, name, self._standing_for(method))
+                undo.callback(type.__setattr__, kind, name, method)
             yield
 
     @contextmanager
