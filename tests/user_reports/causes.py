@@ -89,7 +89,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "TPU: svd of three dimensions",
         "XPU: eig",
         "XPU: _foreach_addcdiv_",
-        "Core ML: complex numbers times a number",
     ),
     Cause.ANOTHER_REASON: (
         "MPS: volumes of nnU-Net enlarged",
