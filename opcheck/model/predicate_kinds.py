@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from opcheck.model import amounts, predicates
+from opcheck.model import amounts, predicates, spreads
 
-MODULES = (predicates, amounts)
+MODULES = (predicates, amounts, spreads)
 """Where they are defined; to import them is what makes them known."""
 
 

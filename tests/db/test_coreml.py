@@ -27,6 +27,7 @@ from opcheck.resolve.walk import Walk
 from tests.db.calls import dense
 
 FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16", "int64"))
+COMPLEX = dense(2, 3, dtype="complex64")
 CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     ("coreml-cpu", "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
     ("coreml-cpu", "aten::relu_", FLOAT, Verdict.NATIVE, "registered"),
@@ -48,6 +49,11 @@ CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     ("coreml-cpu", "aten::roll", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
     ("coreml-cpu", "aten::unbind.int", FLOAT, Verdict.NATIVE, "registered"),
     ("coreml-cpu", "aten::softshrink", FLOAT, Verdict.UNKNOWN, "decomposed-in-capture"),
+    ("coreml-cpu", "aten::neg", COMPLEX, Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::mul.Tensor", COMPLEX, Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::permute", COMPLEX, Verdict.UNSUPPORTED, "converter-raises"),
+    ("coreml-cpu", "aten::add.Tensor", COMPLEX, Verdict.UNKNOWN, "numbers-not-looked-up"),
+    ("coreml-cpu", "aten::clone", COMPLEX, Verdict.UNKNOWN, "numbers-not-looked-up"),
     ("coreml-gpu", "aten::relu", FLOAT, Verdict.UNKNOWN, "placement-not-known"),
     ("coreml-ane", "aten::relu", WHOLE, Verdict.UNSUPPORTED, "converter-raises"),
 )  # fmt: skip

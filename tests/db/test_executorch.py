@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db.importers.executorch import ExecuTorchImporter
 from opcheck.db.importers.executorch.extract import Release, in_edge, is_core, out_variant, worst
@@ -13,7 +14,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, OpName, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
-from tests.db.calls import dense
+from tests.db.calls import dense, node
 
 PORTABLE, XNNPACK = "executorch-portable", "executorch-xnnpack"
 FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16", "int64"))
@@ -71,6 +72,32 @@ def test_calls_end_at_the_stage_that_refuses_them(
     assert resolution(target, op, given, database) == (verdict, code)
 
 
+PRODUCT = node("aten::mul.Tensor", self=dense(1, 8, 1), other=dense(8, 5))
+HALVES = node("aten::mul.Tensor", self=HALF, other=dense(1, 1, 3, dtype="float16"))
+WHOLES = node("aten::mul.Tensor", self=WHOLE, other=dense(1, 1, 3, dtype="int64"))
+
+
+@pytest.mark.parametrize(
+    ("target", "call", "result", "refused"),
+    [
+        (PORTABLE, PRODUCT, dense(1, 8, 5), True),
+        (XNNPACK, PRODUCT, dense(1, 8, 5), False),
+        (PORTABLE, HALVES, dense(1, 2, 3, dtype="float16"), False),
+        (XNNPACK, WHOLES, dense(1, 2, 3, dtype="int64"), True),
+        (PORTABLE, node("aten::constant_pad_nd", self=FLOAT, pad=(1, -1)), dense(2, 3), True),
+        (PORTABLE, node("aten::constant_pad_nd", self=FLOAT, pad=(1, 1)), dense(2, 5), False),
+        (PORTABLE, node("aten::arange.start_step", start=False, end=4), dense(4), True),
+        (PORTABLE, node("aten::arange.start_step", start=0, end=4), dense(4), False),
+    ],
+)
+def test_what_kernels_check_is_told(
+    target: str, call: Node, result: Value, refused: bool, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(target)))
+    found = Walk([replace(call, outputs=(result,))], matrix, "2.13.0").resolution(0)
+    assert (found.code == "runtime-refuses") is refused
+
+
 def test_cells_cite_the_code_of_the_kernel(database: Database) -> None:
     matrix = database.matrix(database.resolve(TargetSpec(PORTABLE)))
     (evidence,) = matrix.entries["aten::relu"].evidence
@@ -89,6 +116,8 @@ def test_cells_cite_the_code_of_the_kernel(database: Database) -> None:
          {"uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
           "bool"}),
         ("ET_SWITCH_COMPLEX_TYPES(t", {"complex64", "complex128"}),
+        ("switch (t) {\n case ScalarType::Float: {\n case ScalarType::Half:",
+         {"float32", "float16"}),
         ("memcpy(out, in)", set()),
     ],
 )  # fmt: skip
@@ -109,6 +138,24 @@ def test_a_folder_of_sources_is_read(tmp_path: Path) -> None:
     assert set(found[1].takes) == set(takes(ADD))
     both = frozenset({"float32", "complex64"})
     assert constraints(tmp_path) == {"aten::add.Tensor": [(both, both)]}
+
+
+def test_an_optimized_kernel_is_what_runs(tmp_path: Path) -> None:
+    narrow = "Tensor& opt_add_out() {\n case ScalarType::Float:\n"
+    for path, text in (
+        ("kernels/portable/functions.yaml", LIST),
+        ("kernels/portable/cpu/op_add.cpp", ADD),
+        ("kernels/optimized/optimized.yaml", LIST.replace("add_out", "opt_add_out")),
+        ("kernels/optimized/cpu/op_add.cpp", narrow),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert kernels(tmp_path)["add.out"] == Kernel(
+        "kernels/optimized/cpu/op_add.cpp:1", ("float32",)
+    )
+    code = tmp_path / "kernels/optimized/cpu/op_add.cpp"
+    code.write_text(f"{narrow} return add_out(ctx, a, b, out);\n")
+    assert set(kernels(tmp_path)["add.out"].takes) == {*takes(ADD), "float32"}
 
 
 @pytest.mark.parametrize(

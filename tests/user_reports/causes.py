@@ -18,8 +18,8 @@ class Cause(StrEnum):
     NOT_SURE = "an advisory tells of it, without being sure of it: *may* fail, where it failed"
     RELEASE = "users had a commit or a date; the code of the target's release says otherwise"
     LIBRARY = (
-        "a closed library refuses it (muDNN, CANN, MIOpen, oneDNN, Gaudi's), with limits nobody "
-        "states"
+        "a closed library refuses it (muDNN, CANN, MIOpen, oneDNN, Gaudi's, Core ML), with limits "
+        "nobody states"
     )
     DOCUMENT = "the vendor's code or lists say that it runs"
     SPEED = "slower or less precise than on another device, and no size or dtype tells when"
@@ -159,6 +159,10 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Gaudi: the largest of booleans",
         "Gaudi: the largest of blocks, in half",
         "Gaudi 3: int64 gathered",
+        "Core ML: a strided, dilated convolution",
+        "Core ML: integers times constant integers",
+        "Core ML: a model without inputs",
+        "Core ML: the place of the largest of all",
     ),
     Cause.DOCUMENT: (
         "NPU: bfloat16 padded by its edges",
@@ -179,6 +183,9 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Arc: cat in half",
         "Arc: convolution in half",
         "Max: softmax of GPT-2 in bfloat16",
+        "Core ML: a convolution that is less precise",
+        "Core ML: a convolution of a picture of noise",
+        "Core ML: a convolution and LeakyReLU",
     ),
     Cause.TENSORS: (
         "Max: an empty quantized tensor",
@@ -191,6 +198,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "TensorRT: zeros around a norm",
         "ATOM: attention by a mask of booleans",
         "CUDA: a grid in half under autocast to bfloat16",
+        "ExecuTorch: rfft",
+        "ExecuTorch: arange to True",
     ),
     Cause.ONE_CALL: (
         "ROCm: index_add_ of many indices",
@@ -214,6 +223,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "CUDA: lift, compiled",
         "CUDA: the sign of -0.0, compiled",
         "CUDA: cumprod_backward, compiled",
+        "ExecuTorch: hardtanh of bytes",
+        "ExecuTorch: a picture made smaller",
     ),
     Cause.OLDER: (
         "CUDA: gradients of an enlarged image, each time the same",

@@ -13,7 +13,6 @@ from tests.user_reports.judge import (
     Answer,
     Judged,
     answers_of,
-    awaiting,
     judged,
     left_out,
     of_exports,
@@ -37,7 +36,6 @@ def page() -> str:
         now=_lines(_COUNTS, _counts(now)),
         causes=_lines(_CAUSES, _caused(now)),
         exports=_lines(_EXPORTED, _exported(now)),
-        awaiting="\n".join(f"* {each.told} ({_link(each)})" for each in awaiting()),
         why=_lines(["why", "threads"], _reasons()),
         every="\n".join([_lines(_HEAD, ()), *(row(name, how) for name, how in now.items())]),
     )
@@ -170,18 +168,16 @@ By what keeps it from it (`tests/user_reports/causes.py` names the reports of ea
 
 ## Exports
 
-Reports of `tests/user_reports/exports_*.py`: models that are exported to ONNX or for OpenVINO, or
-compiled by TensorRT or `torch.compile`. Threads about the first two tell of many releases, and
-their targets have one: each program was exported and run by that release's libraries before the
-first scan, and what became of it is what an answer is judged by. Most of what older releases
-refused runs there: those are controls, of which *unknown* counts as right. Of the compilers it is
-what the thread tells. Searches about TorchAir gave no thread that tells of a call.
+Reports of `tests/user_reports/exports_*.py`: models that are exported to ONNX or for OpenVINO,
+Core ML or ExecuTorch, or compiled by TensorRT or `torch.compile`. Threads about the first four
+tell of many releases, and their targets have few: each program was exported and run by that
+release's libraries before the first scan, and what became of it is what an answer is judged by.
+For Core ML that is whether it is converted: what only a Mac shows is as the thread tells. Most of
+what older releases refused runs there: those are controls, of which *unknown* counts as right. Of
+the compilers it is what the thread tells. Searches about TorchAir gave no thread that tells of a
+call.
 
 {exports}
-
-Written down as well, for exports that were no target then, and not answered:
-
-{awaiting}
 
 ## Threads that are no reports
 

@@ -1,14 +1,13 @@
 """What users of TensorRT's and Inductor's compilers met, by searches of threads about exports.
 
-Beside them, what users of Core ML and ExecuTorch met: no target was there when it was written down,
-so that it counts as not answered, apart from the reports (:data:`AWAITING`).
+Of Core ML and ExecuTorch the last two searches tell: no target was there when it was written down,
+and ``exports_coreml`` and ``exports_executorch`` have it.
 """
 
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from tests.user_reports.report import Because, LeftOut, Met, Report, Why
 
@@ -44,11 +43,10 @@ QUERIES = (
     "9.0",
     "ExecuTorch missing out variant error operator not in portable kernels xnnpack export aten",
 )
-"""The first five gave reports, the last two what awaits a target."""
+"""The first five gave reports."""
 COMPILE = "torch::compile"
 IDS = torch.tensor([[3, 5, 1, 1]])
 X = torch.linspace(-1, 1, 42).view(6, 7)
-HEADS = torch.linspace(-1, 1, 512).view(1, 8, 4, 16)
 
 
 def _places(ids: Tensor) -> Tensor:
@@ -136,47 +134,6 @@ REPORTS = (
     ),
 )  # fmt: skip
 
-AWAITING = (
-    Report(
-        "Core ML: attention of grouped heads", "apple/coremltools#2855", 15,
-        "the converter does not read `enable_gqa`, and keys have fewer heads than queries",
-        "coreml-cpu", Met.REFUSED, Because.VALUE,
-        lambda q, k: F.scaled_dot_product_attention(q, k, k, enable_gqa=True),
-        (HEADS, HEADS[:, :2]), ("aten::scaled_dot_product_attention",),
-    ),
-    Report(
-        "ExecuTorch: bits shifted right", "pytorch/executorch#15673", 16,
-        "kernel aten::bitwise_right_shift.Tensor_out not found, in 1.0.0",
-        "executorch-portable", Met.REFUSED, Because.NO_KERNEL,
-        lambda x: torch.bitwise_right_shift(x, 2), (torch.arange(8),),
-        ("aten::bitwise_right_shift",),
-    ),
-    Report(
-        "ExecuTorch: rfft", "pytorch/executorch#21950", 16,
-        "`aten._fft_r2c` has no portable kernel: the program is written and fails to load, in "
-        "1.4.1", "executorch-portable", Met.REFUSED, Because.NO_KERNEL,
-        lambda x: torch.fft.rfft(x).abs().pow(2.0), (torch.ones(4, 512),), ("aten::fft_rfft",),
-    ),
-    Report(
-        "ExecuTorch: scatter", "pytorch/executorch#4742", 16,
-        "aten::scatter.src_out is missing of the portable kernels, in August 2024",
-        "executorch-portable", Met.REFUSED, Because.NO_KERNEL,
-        lambda x, at, y: x.scatter(0, at, y), (X, torch.zeros(1, 7, dtype=torch.int64), X),
-        ("aten::scatter.src",),
-    ),
-    Report(
-        "ExecuTorch: bucketize", "pytorch/executorch#20270", 16,
-        "kernel aten::bucketize.Tensor_out not found, in June 2026",
-        "executorch-portable", Met.REFUSED, Because.NO_KERNEL, torch.bucketize,
-        (X, torch.linspace(-1, 1, 5)), ("aten::bucketize.Tensor",),
-    ),
-    Report(
-        "ExecuTorch: attention of Llama", "pytorch/executorch#1577", 16,
-        "no out variant of `_scaled_dot_product_flash_attention_for_cpu`, in January 2024",
-        "executorch-portable", Met.REFUSED, Because.NO_KERNEL, F.scaled_dot_product_attention,
-        (HEADS, HEADS, HEADS), ("aten::scaled_dot_product_attention",),
-    ),
-)  # fmt: skip
 _LEFT_OUT = {
     Why.KNOWN: """
         pytorch/pytorch#184081 pytorch/pytorch#167082 pytorch/pytorch#179418

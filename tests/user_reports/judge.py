@@ -153,11 +153,6 @@ def of_exports() -> frozenset[str]:
     return frozenset(report.name for module in found for report in module.REPORTS)
 
 
-def awaiting() -> tuple[Report, ...]:
-    """What users met with exports that no target stood for when it was written down."""
-    return tuple(each for module in _modules() for each in getattr(module, "AWAITING", ()))
-
-
 @cache
 def _modules() -> tuple[ModuleType, ...]:
     """A module a vendor."""

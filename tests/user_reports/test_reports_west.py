@@ -31,6 +31,7 @@ ROOMS = tuple(
         "eighth_devices", "eighth_sciences", "eighth_trades", "newer_devices",
         "ninth_libraries", "ninth_messages",
         "exports_onnx", "exports_openvino", "exports_compilers",
+        "exports_executorch", "exports_coreml",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)

@@ -17,7 +17,8 @@ from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import load_yaml
 
 PORTABLE, OPTIMIZED = "kernels/portable", "kernels/optimized"
-_LISTS = ((PORTABLE, "functions.yaml"), (OPTIMIZED, "optimized.yaml"))
+_LISTS = ((OPTIMIZED, "optimized.yaml"), (PORTABLE, "functions.yaml"))
+"""The first that has an overload is what runs, as in ``merge_yaml`` of ``Codegen.cmake``."""
 _EDGE = "exir/dialects/edge/edge.yaml"
 _PARTS = {
     "INT": ("uint8", "int8", "int16", "int32", "int64"),
@@ -45,6 +46,7 @@ _READ = {
     "masked_select.out": ("REALHBBF16",),
 }
 """Kernels whose dtypes more than one switch tells, or none; read in the code of 1.4.1."""
+_CASE = re.compile(r"case ScalarType::(\w+):")
 _FLOATS = "tensor_is_floating_type(in"
 _DEFINED = re.compile(r"^(?:Tensor&|std::tuple<[^;{]*?>|void)\s+(?:opt_)?(\w+)\(", re.M)
 _MACRO = re.compile(r"^DEFINE_UNARY_UFUNC_\w+\(\s*(\w+),", re.M)
@@ -61,6 +63,8 @@ class Kernel(Struct, frozen=True):
     """``path:line`` of its function."""
     takes: tuple[str, ...]
     """Dtypes of what it reads; () any."""
+    leaves: bool = False
+    """Whether it hands calls to the portable kernel."""
 
 
 def dtypes(name: str) -> tuple[str, ...]:
@@ -89,6 +93,7 @@ def takes(text: str) -> tuple[str, ...]:
         switches = [each for each in switches if each[1].startswith("COMPLEX")]
     for match in switches:
         found |= set(dtypes(match[1])) | set(_added(match[2]))
+    found |= {_NAMED[name] for name in _CASE.findall(text) if name in _NAMED}
     floats = dtypes("FLOATHBF16")
     return tuple(sorted(found & set(floats) if _FLOATS in text else found))
 
@@ -99,15 +104,24 @@ def _added(names: str) -> Iterator[str]:
 
 
 def kernels(folder: Path) -> dict[str, Kernel]:
-    """``add.out`` -> its kernel, of the portable ones and else of the optimized ones."""
+    """``add.out`` -> the kernel that runs it: the optimized one, else the portable one."""
     found: dict[str, Kernel] = {}
+    portable = dict(_functions(folder, PORTABLE))
     for library, listed in _LISTS:
         if (folder / library / listed).exists():
             defined = dict(_functions(folder, library))
             for name, function in _listed(folder / library / listed):
                 if name not in found and function in defined:
-                    found[name] = _as_read(name, defined[function])
+                    kernel = _with_rest(defined[function], portable.get(function))
+                    found[name] = _as_read(name, kernel)
     return found
+
+
+def _with_rest(kernel: Kernel, portable: Kernel | None) -> Kernel:
+    """With the dtypes that an optimized kernel leaves to the portable one."""
+    if not kernel.leaves or portable is None:
+        return kernel
+    return Kernel(kernel.at, tuple(sorted({*kernel.takes, *portable.takes})))
 
 
 def _as_read(name: str, kernel: Kernel) -> Kernel:
@@ -128,7 +142,9 @@ def _functions(folder: Path, library: str) -> Iterator[tuple[str, Kernel]]:
         text = path.read_text(encoding="utf-8")
         for match in (*_DEFINED.finditer(text), *_MACRO.finditer(text)):
             line = text.count("\n", 0, match.start()) + 1
-            yield match[1], Kernel(f"{path.relative_to(folder)}:{line}", takes(text))
+            at = f"{path.relative_to(folder)}:{line}"
+            leaves = library == OPTIMIZED and f"return {match[1]}(" in text
+            yield match[1], Kernel(at, takes(text), leaves)
 
 
 def constraints(folder: Path) -> dict[str, list[tuple[frozenset[str], frozenset[str]]]]:
