@@ -18,7 +18,9 @@ def wanted(version: str) -> frozenset[str]:
     package = ROOT / "opcheck"
     for pattern in ("**/*.py", "lang/*.po", "**/*.json", "**/*.j2", "**/*.yaml", "py.typed"):
         names |= {path.relative_to(ROOT).as_posix() for path in package.glob(pattern)}
-    return frozenset(names) | {f"opcheck-{version}.dist-info/licenses/LICENSE"}
+    # a checkout has an index of its own
+    plain = frozenset(name for name in names if not name.startswith(_INDEX))
+    return plain | {f"opcheck-{version}.dist-info/licenses/LICENSE"}
 
 
 def faults(names: Iterable[str], version: str) -> Sequence[str]:
