@@ -12,11 +12,10 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 from torch.utils._python_dispatch import _get_current_dispatch_mode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import SHAPE_ASSUMED, Composite, Node, OpName, Phase, Use, Value
-from opcheck.trace.calls.argument_copies import copies
 from opcheck.trace.calls.call_site import NOWHERE, Site
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.flex_attention import BY_AUTOGRAD
@@ -24,8 +23,9 @@ from opcheck.trace.calls.higher_order import branches
 from opcheck.trace.calls.modules import ModuleStack, first_said, raise_if_bug, reason_of
 from opcheck.trace.calls.signature import Call, named_arguments, take_apart, to_value
 from opcheck.trace.device.sparse import SparseTensor
-from opcheck.trace.device.tensors import DeviceTensor, device_tensor
+from opcheck.trace.device.tensors import DeviceTensor, copy_memory_tag, device_tensor
 from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult, is_asked_for
+from opcheck.trace.running.model_state import dense_copy
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
 from opcheck.trace.torch_internals.autograd import Forwards, differentiated
 from opcheck.trace.torch_internals.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
@@ -295,7 +295,7 @@ class CallTreeRecorder(Engine):
         if known.composite is None or call.func in ALIASES:
             draft.children = {}
             return None
-        args, kwargs = copies((call.args, call.kwargs))
+        args, kwargs = _copies((call.args, call.kwargs))
         children: Counter[int] = Counter()
         self._open.append(children)
         try:
@@ -378,3 +378,23 @@ def _dtypes(result: Any) -> list[torch.dtype]:
 def _values(result: Any) -> tuple[Value, ...]:
     value = to_value(result)
     return value if isinstance(value, tuple) else (value,)
+
+
+def _copies(arguments: Any) -> Any:
+    """Copies of the call's device tensors, so that taking it apart mutates nothing."""
+    made: dict[int, DeviceTensor] = {}
+
+    def copy(value: Any) -> Any:
+        if type(value) is not DeviceTensor:
+            return value
+        if id(value) not in made:
+            kept = None if value.value is None else value.value.clone()
+            offset = int(value.storage_offset())
+            if kept is not None and (offset or kept.stride() != value.spec.stride):
+                assert value.value is not None, "it was cloned just now"
+                kept = dense_copy(value.value, offset)
+            made[id(value)] = device_tensor(value.spec, kept, value.place, offset)
+            copy_memory_tag(made[id(value)], value)
+        return made[id(value)]
+
+    return tree_map(copy, arguments)
