@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from opcheck.db.files.index import SHIPPED
+from opcheck.db.files import index
 from opcheck.db.store import Database
 from opcheck.model.target import Target
 
@@ -11,10 +11,20 @@ _NOTES = re.compile(r"\.(?:noted|files)-")
 """In the names of notes on when files changed: an installation has other times."""
 
 
-def prebuild(root: Path, folder: Path = SHIPPED) -> int:
-    """Compile every file of the database at ``root`` into ``folder``; the bytes of all of it."""
+def prebuild(root: Path, folder: Path = index.SHIPPED) -> int:
+    """Compile every file of the database at ``root`` into ``folder``; the bytes of all of it.
+
+    What another folder brings is not read: what is found there would not be put into this one.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    database = Database(root, folder)
+    shipped, index.SHIPPED = index.SHIPPED, folder
+    try:
+        return _compile(Database(root, folder), folder)
+    finally:
+        index.SHIPPED = shipped
+
+
+def _compile(database: Database, folder: Path) -> int:
     _read_shared(database)
     for vendor in database.vendors.values():
         for release in vendor.files:
