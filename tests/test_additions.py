@@ -137,9 +137,9 @@ ADDITIONS: Mapping[str, Addition] = {
     "a kind of condition": Addition(
         {
             "opcheck/model/predicates.py": (
-                "\n\nclass Length(Predicate, frozen=True):\n"
+                "\n\nclass Volume(Predicate, frozen=True):\n"
                 '    """The number of elements of a tensor argument."""\n\n'
-                '    kind = "length"\n\n'
+                '    kind = "volume"\n\n'
                 "    def measure(self, value, dim=0):\n"
                 "        return str(prod(value.shape)) if isinstance(value, TensorMeta) else None\n"
             )
@@ -199,7 +199,7 @@ conditions:
     confidence: high
     text: "{argument} has {actual} elements"
     at: ["lab:13"]
-    tests: [{subject: length, argument: self, maximum: 5}]
+    tests: [{subject: volume, argument: self, maximum: 5}]
 """
 
 
