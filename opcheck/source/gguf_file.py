@@ -11,7 +11,6 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import QUANTISED, Gap
 from opcheck.source.adapter_folder import ADAPTER
 from opcheck.source.gguf_header import ARCHITECTURE, MAGIC, Header, read_header
-from opcheck.source.gguf_types import names_of
 from opcheck.source.model_folder import CONFIG, INDEX, is_pipeline_part
 
 PREFIX = "hf:"
@@ -121,6 +120,8 @@ def packed_file(path: Path) -> tuple[Gap, ...]:
     Raises:
         SourceError: the file is damaged.
     """
+    from opcheck.source.gguf_types import names_of  # of such a part alone
+
     types = names_of(tensor.kind for tensor in read_header(path).tensors)
     if UNPACKED.issuperset(types):
         return ()

@@ -13,7 +13,6 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import Libraries
 from opcheck.registry import discover
 from opcheck.source.base import Loaded, LoadOptions, Source
-from opcheck.source.meant import meant
 from opcheck.source.sniff import FACTORY_HINT, Form, refuse_weights, sniff
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def select(text: str) -> Source:
     for kind in kinds():
         if kind.claims(text):
             return kind()
+    from opcheck.source.meant import meant  # asked of a text that names nothing
+
     if hint := meant(text):
         raise UsageError(Sentence("not a model source: {text}", text=repr(text)), hint)
     path = Path(text)
