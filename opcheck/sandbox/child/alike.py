@@ -45,6 +45,10 @@ class Alike:
     def _is_exported(self, one: One) -> bool:
         return one[1].device_type in self._exported
 
+    def _of_kind(self, one: One) -> Sequence[One]:
+        """The works that a leader may be done for."""
+        return [each for each in self.works if self._is_exported(each) == self._is_exported(one)]
+
     @property
     def leaders(self) -> int:
         """How many of the first works may turn out to be done for others as well."""
@@ -56,13 +60,13 @@ class Alike:
             return None
         from opcheck.trace.running.device_asked import DeviceAsked
 
-        return DeviceAsked(each[1].device_type for each in self.works)
+        return DeviceAsked(each[1].device_type for each in self._of_kind(one))
 
     def found(self, one: One, trace: Trace, asked: "DeviceAsked") -> tuple[str, ...]:
         """The device types that have the trace of a leader; from now on these works are done."""
         from opcheck.trace.running.device_asked import differing, said_of
 
-        of_kind = [each for each in self.works if self._is_exported(each) == self._is_exported(one)]
+        of_kind = self._of_kind(one)
         types = {each[1].device_type for each in of_kind}
         apart = asked.told_apart(types)
         if one[1].device_type in apart or said_of(trace, one[1].device_type):

@@ -200,33 +200,36 @@ class Engine(TorchDispatchMode):
         before = self._casts_inside
         self._casts_inside = by_cpp and casts_around(self.device)
         try:
-            return self._answered(func, types, args, kwargs)
+            with self.leaves.noted.ours():
+                return self._answered(func, types, args, kwargs)
         finally:
             self._casts_inside = before
 
     def _answered(
         self, func: Any, types: Sequence[type], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
+        theirs = self.leaves.noted.theirs
         if parallel.hands_on(types):
             if self.training or not parallel.goes_apart(func):
                 return NotImplemented
-            with self:  # as autograd would, were it on
+            with self, theirs():  # as autograd would, were it on
                 return func.decompose(*args, **(kwargs or {}))
         if not isinstance(func, OpOverload):
-            return self.higher_order(func, args, dict(kwargs or {}))
+            with theirs():
+                return self.higher_order(func, args, dict(kwargs or {}))
         args, kwargs = taken_for(self.device, args, kwargs or {})
         if func is _TO_LAYOUT and tuple(kwargs) == ("device",):
             func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
         if func is _FORWARD:
             raise UnknownResult(NOT_FORWARD)
         if func.namespace == distributed.FULLY_SHARDED:
-            with self:
+            with self, theirs():
                 return distributed.taken_apart(func, args, dict(kwargs or {}))
         call = take_apart(func, args, kwargs, self.adopt)
         if self.casting:
             call = replace(call, key=(*call.key, torch.get_autocast_dtype(self.device.type)))
         if not call.ours and (call.device is None or call.device.type != self.device.type):
-            with resolving_lazy() if call.lazy else nullcontext():
+            with resolving_lazy() if call.lazy else nullcontext(), theirs():
                 return func(*call.args, **call.kwargs)
         try:
             return self.answer(call)
@@ -247,7 +250,8 @@ class Engine(TorchDispatchMode):
             func, args = torch.ops.aten.view.default, args[:2]
         before, self._casts_inside = self._casts_inside, False
         try:
-            return self._answered(func, (), args, kwargs)
+            with self.leaves.noted.ours():
+                return self._answered(func, (), args, kwargs)
         finally:
             self._casts_inside = before
 
@@ -266,7 +270,7 @@ class Engine(TorchDispatchMode):
         try:
             inside = cast_again(self.device) if self._casts_inside else nullcontext()
             half = in_half(func, args, kwargs)
-            with self.resolving(kind), inside:
+            with self.resolving(kind), inside, self.leaves.noted.theirs():
                 result = half() if half is not None else run_composite(func, kind, args, kwargs)
         finally:
             self._inner.depth -= 1

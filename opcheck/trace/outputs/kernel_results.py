@@ -5,13 +5,14 @@ later calls (``contiguous``, ``view``) depend on them.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
+from opcheck.trace.calls.noted import Noted
 from opcheck.trace.calls.signature import Call
 from opcheck.trace.device.host_copies import HostCopy, host_copy
 from opcheck.trace.device.sparse import SPARSE, SparseTensor, sparse_tensor
@@ -72,8 +73,8 @@ class KernelResults:
         self._casts = casts
         self._assumed = assumed
         self._loops = Loops()
-        self.aside: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Around what is run of PyTorch's own to learn what a signature returns."""
+        self.noted = Noted()
+        """Who notes what code runs; nobody, unless it is told."""
         self.follows_sparse = False
         """Whether sparse tensors are followed by their values, which an emulated device cannot."""
         self._plans: dict[tuple[Any, ...], Plan | None] = {}
@@ -196,7 +197,7 @@ class KernelResults:
             return None
         if call.key in self.learned:
             return self.learned[call.key]
-        with self.aside():
+        with self.noted.ours():
             return probed(call)
 
     def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
@@ -213,7 +214,8 @@ class KernelResults:
 
     def _real(self, call: Call) -> Any:
         args, kwargs, made = replaced(call, value_of, "cpu")
-        result = kernel_for(call.func, args)(*args, **kwargs)
+        with self.noted.theirs():
+            result = kernel_for(call.func, args)(*args, **kwargs)
         plan = self._plans.get(call.key)
         if call.func in _CASTS and isinstance(plan, Spec):
             result = result.to(plan.dtype)  # the dtype that this device gives, see _cast

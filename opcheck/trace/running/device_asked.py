@@ -10,8 +10,9 @@ import cProfile
 import re
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from functools import cache
 from types import CodeType, ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -25,6 +26,7 @@ from opcheck.model.trace import Constant, Trace
 from opcheck.model.work import VIEWING, viewed
 from opcheck.trace.calls.call_site import is_tracer
 from opcheck.trace.calls.engine import Engine
+from opcheck.trace.calls.noted import Noted
 from opcheck.trace.device.alias import ALIASED_TYPES
 from opcheck.trace.running.library_flags import NEWER
 from opcheck.trace.running.lines_run import LinesRun
@@ -33,6 +35,7 @@ from opcheck.trace.running.reached import reached
 _Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
 _OURS = re.compile(r"privateuse(?:1|one)")
 """How torch calls the device that has no name of its own; a disguise is not called so."""
+_OURS_WORD = "privateuse1"
 _WORDS = re.compile(r"[a-z0-9]+")
 _GUARDS = backend_registration.__file__
 """C++ asks the guards there of our device whatever a model does."""
@@ -64,7 +67,7 @@ class DeviceAsked:
             module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
         ) -> object:
             self._held |= set(_held(module))
-            engine.leaves.aside = self._aside
+            engine.leaves.noted = Noted(self._aside, self._heard)
             begin = _AUTOCAST.__init__
 
             def cast(region: Any, *given: Any, **named: Any) -> None:
@@ -106,12 +109,25 @@ class DeviceAsked:
         self._runs = False
 
     @contextmanager
+    def _heard(self) -> Iterator[None]:
+        """Note what runs in the block, which may be within one that is left out."""
+        begins = not self._runs
+        if begins:
+            self._start()
+        try:
+            with self._lines.resting(False):
+                yield
+        finally:
+            if begins:
+                self._stop()
+
+    @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Leave out what is asked of tensors without a device to learn what a call returns."""
+        """Leave out what the tracer does, and what it asks of tensors without a device."""
         ran = self._runs
         self._stop()
         try:
-            with self._lines.resting():
+            with self._lines.resting(True):
                 yield
         finally:
             if ran:
@@ -149,14 +165,14 @@ class DeviceAsked:
 
     def _matters(self, code: CodeType, names: Mapping[str, Any]) -> bool:
         texts = _all_of(code, names)
-        return bool(_named(texts, self._types)) or any(map(NEWER.fullmatch, code.co_names))
+        return bool(_named(texts, self._types)) or any(map(_asks_release, code.co_names))
 
     def _unclear(self, code: CodeType, names: Mapping[str, Any]) -> bool:
         """Whether it depends on which of its lines run what a function names."""
         if not self._matters(code, names) or is_tracer(code):
             return False
         texts = [*_texts(_reached(code, names, None))]
-        return bool(_named(texts, self._types)) or any(map(NEWER.fullmatch, texts))
+        return bool(_named(texts, self._types)) or any(map(_asks_release, texts))
 
     @property
     def casts(self) -> bool:
@@ -249,14 +265,28 @@ def _texts(values: Iterable[object]) -> Iterator[str]:
             yield from (each for each in [*value] if isinstance(each, str))
 
 
-def _named(texts: Collection[str], types: frozenset[str]) -> set[str]:
+def _named(texts: Iterable[str], types: frozenset[str]) -> set[str]:
     """Device types that occur as words in names; sentences name nothing."""
     found: set[str] = set()
     for text in texts:
-        if " " in text:
-            continue
-        low = text.lower()
-        found.update(types.intersection(_WORDS.findall(low.replace("_", " "))))
-        if _OURS.search(low):
-            found |= types & ALIASED_TYPES
+        words = _words(text)
+        if words:
+            found |= types & words
+            if _OURS_WORD in words:
+                found |= types & ALIASED_TYPES
     return found
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    """The words of a name, in small letters; functions have many names in common."""
+    if " " in text:
+        return frozenset()
+    low = text.lower()
+    found = _WORDS.findall(low.replace("_", " "))
+    return frozenset((*found, _OURS_WORD) if _OURS.search(low) else found)
+
+
+@cache
+def _asks_release(name: str) -> bool:
+    return NEWER.fullmatch(name) is not None

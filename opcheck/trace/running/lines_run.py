@@ -52,9 +52,9 @@ class LinesRun:
             yield
 
     @contextmanager
-    def resting(self) -> Iterator[None]:
-        """Hear nothing in the block."""
-        before, self._resting = self._resting, True
+    def resting(self, rests: bool) -> Iterator[None]:
+        """Hear nothing in the block, or all again."""
+        before, self._resting = self._resting, rests
         try:
             yield
         finally:
