@@ -11,8 +11,9 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from functools import cache
+from contextlib import AbstractContextManager
+from functools import cache, partial
+from itertools import chain
 from types import CodeType, ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -41,6 +42,7 @@ _GUARDS = backend_registration.__file__
 """C++ asks the guards there of our device whatever a model does."""
 _AUTOCAST = torch.amp.autocast_mode.autocast
 _PLAIN = frozenset(nn.Module.__mro__)
+_HOLDING = (str, torch.device, tuple, list, set, frozenset, dict)
 _MOST = 256
 """Elements of a container in which names are looked for: a table of devices has a few."""
 
@@ -50,6 +52,7 @@ class DeviceAsked:
 
     def __init__(self, types: Iterable[str]) -> None:
         self._types = frozenset(types)
+        self._tells = cache(self._names_one)
         self._profile = cProfile.Profile(builtins=False)
         self._lines = LinesRun(self._unclear)
         self._runs = False
@@ -67,7 +70,7 @@ class DeviceAsked:
             module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
         ) -> object:
             self._held |= set(_held(module))
-            engine.leaves.noted = Noted(self._aside, self._heard)
+            engine.leaves.noted = Noted(partial(_Turn, self, False), partial(_Turn, self, True))
             begin = _AUTOCAST.__init__
 
             def cast(region: Any, *given: Any, **named: Any) -> None:
@@ -94,6 +97,8 @@ class DeviceAsked:
         return noted
 
     def _start(self) -> None:
+        if self._runs:
+            return
         try:
             self._profile.enable()
         except ValueError:  # another profiler is at work
@@ -108,30 +113,23 @@ class DeviceAsked:
         self._profile.disable()
         self._runs = False
 
-    @contextmanager
-    def _heard(self) -> Iterator[None]:
-        """Note what runs in the block, which may be within one that is left out."""
-        begins = not self._runs
-        if begins:
+    def turn(self, *, theirs: bool) -> tuple[bool, bool]:
+        """From here on hear all, or nothing; gives what :meth:`turn_back` takes."""
+        before = self._runs, self._lines.rest(not theirs)
+        if theirs:
             self._start()
-        try:
-            with self._lines.resting(False):
-                yield
-        finally:
-            if begins:
-                self._stop()
+        else:
+            self._stop()
+        return before
 
-    @contextmanager
-    def _aside(self) -> Iterator[None]:
-        """Leave out what the tracer does, and what it asks of tensors without a device."""
-        ran = self._runs
-        self._stop()
-        try:
-            with self._lines.resting(True):
-                yield
-        finally:
-            if ran:
-                self._start()
+    def turn_back(self, before: tuple[bool, bool]) -> None:
+        """Hear what was heard before a turn."""
+        ran, rested = before
+        if ran:
+            self._start()
+        else:
+            self._stop()
+        self._lines.rest(rested)
 
     def told_apart(self, types: Iterable[str]) -> frozenset[str]:
         """Those of some device types that the code could tell from others; all if it is unsure."""
@@ -164,15 +162,22 @@ class DeviceAsked:
                 yield [*_reached(code, names, lines)]
 
     def _matters(self, code: CodeType, names: Mapping[str, Any]) -> bool:
-        texts = _all_of(code, names)
-        return bool(_named(texts, self._types)) or any(map(_asks_release, code.co_names))
+        """Whether code, or what its module holds by the names in it, tells of types or releases."""
+        if any(map(self._tells, code.co_names)):
+            return True
+        held = (names[name] for name in code.co_names if name in names)
+        texts = _texts(one for one in chain(code.co_consts, held) if isinstance(one, _HOLDING))
+        return any(map(self._tells, texts))
 
     def _unclear(self, code: CodeType, names: Mapping[str, Any]) -> bool:
         """Whether it depends on which of its lines run what a function names."""
         if not self._matters(code, names) or is_tracer(code):
             return False
-        texts = [*_texts(_reached(code, names, None))]
-        return bool(_named(texts, self._types)) or any(map(_asks_release, texts))
+        return any(map(self._tells, _texts(_reached(code, names, None))))
+
+    def _names_one(self, text: str) -> bool:
+        """Whether a name is one of a device type, or of what asks for a release of torch."""
+        return bool(_named((text,), self._types)) or NEWER.fullmatch(text) is not None
 
     @property
     def casts(self) -> bool:
@@ -189,16 +194,28 @@ class DeviceAsked:
                 yield code, entry.callcount
 
 
+class _Turn(AbstractContextManager[None]):
+    """A block of the tracer's own work, or of what it calls of others within that.
+
+    There is one for each call of a model: what ``contextmanager`` makes takes five times as long.
+    """
+
+    __slots__ = ("_asked", "_before", "_theirs")
+
+    def __init__(self, asked: DeviceAsked, theirs: bool) -> None:
+        self._asked, self._theirs = asked, theirs
+
+    def __enter__(self) -> None:
+        self._before = self._asked.turn(theirs=self._theirs)
+
+    def __exit__(self, *_: object) -> None:
+        self._asked.turn_back(self._before)
+
+
 def _by_file() -> Mapping[object, Mapping[str, Any]]:
     """The names of every module, by its file."""
     modules = [vars(one) for one in [*sys.modules.values()] if isinstance(one, ModuleType)]
     return {names.get("__file__"): names for names in modules}
-
-
-def _all_of(code: CodeType, names: Mapping[str, Any]) -> list[str]:
-    """All names and constants of a function's code, and what its module holds by those names."""
-    held = [names[name] for name in code.co_names if name in names]
-    return [*code.co_names, *_texts([*code.co_consts, *held])]
 
 
 def _reached(code: CodeType, names: Mapping[str, Any], lines: Set[int] | None) -> Iterator[object]:
@@ -285,8 +302,3 @@ def _words(text: str) -> frozenset[str]:
     low = text.lower()
     found = _WORDS.findall(low.replace("_", " "))
     return frozenset((*found, _OURS_WORD) if _OURS.search(low) else found)
-
-
-@cache
-def _asks_release(name: str) -> bool:
-    return NEWER.fullmatch(name) is not None

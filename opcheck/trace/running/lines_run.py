@@ -36,6 +36,8 @@ class LinesRun:
         self._matters = matters
         self._heard: dict[CodeType, _Heard] = {}
         self._resting = False
+        self._telling = False
+        """Whether a method is at work of which the interpreter tells lines."""
         self._alone = True
         """Whether nobody else was told of lines."""
 
@@ -51,14 +53,17 @@ class LinesRun:
                 undo.callback(type.__setattr__, kind, name, method)
             yield
 
-    @contextmanager
-    def resting(self, rests: bool) -> Iterator[None]:
-        """Hear nothing in the block, or all again."""
+    def rest(self, rests: bool) -> bool:
+        """From here on hear nothing, or all; gives whether nothing was heard before."""
         before, self._resting = self._resting, rests
-        try:
-            yield
-        finally:
-            self._resting = before
+        if self._telling and before != rests:  # being told is slow even where nobody hears
+            teller = sys.gettrace()
+            self._alone &= teller == (self._begun if rests else None)
+            if rests and teller == self._begun:
+                sys.settrace(None)
+            elif not rests and teller is None:
+                sys.settrace(self._begun)
+        return before
 
     def of(self, code: CodeType, calls: int) -> set[int] | None:
         """The lines that ran of code that was called so often; None: not every call was heard."""
@@ -77,12 +82,14 @@ class LinesRun:
             if teller is not None:
                 self._alone &= teller == self._begun
                 return method(*args, **kwargs)
+            self._telling = True
             sys.settrace(self._begun)
             try:
                 return method(*args, **kwargs)
             finally:
                 self._alone &= sys.gettrace() == self._begun
                 sys.settrace(None)
+                self._telling = False
 
         return hearing
 
