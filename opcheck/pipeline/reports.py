@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from opcheck.db.store import Database
-from opcheck.device_types import Scanned
+from opcheck.device_types import Scanned, Traced
 from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.model_lists import ModelIdentity
 from opcheck.model.plan import NodePlan
-from opcheck.model.report import ModelInfo, Report
+from opcheck.model.report import ModelInfo, Report, TargetReport
 from opcheck.model.trace import Trace
+from opcheck.model.work import WorkResult
 from opcheck.resolve.dynamic import sites, taken
 from opcheck.resolve.findings import Walks, best_first, resolve
 from opcheck.version import __version__
@@ -31,24 +32,52 @@ def sized(
     return replace(report, targets=targets)
 
 
+class TargetReports:
+    """Traces held against targets, each as soon as it is there: others may take a while yet."""
+
+    def __init__(self, matrices: Sequence[SupportMatrix], *, explained: bool = False) -> None:
+        self._matrices, self._explained = matrices, explained
+        self._walks = Walks()
+        self._made: dict[str, tuple[Trace, TargetReport]] = {}
+
+    def take(self, result: WorkResult) -> None:
+        """Hold a trace against the targets that it is true of."""
+        part = Traced(result.trace, result.targets)
+        for matrix in self._matrices:
+            if part.holds_for(matrix.target):
+                self.of(part.trace, matrix)
+
+    def of(self, trace: Trace, matrix: SupportMatrix) -> TargetReport:
+        """What holds on a target for this trace."""
+        name = str(matrix.target)
+        if name not in self._made or self._made[name][0] is not trace:
+            found = resolve(trace, matrix, self._walks, explained=self._explained)
+            self._made[name] = trace, found
+        return self._made[name][1]
+
+
 def report_of(
-    source: str, scanned: Scanned, matrices: Sequence[SupportMatrix], *, explained: bool = False
+    source: str,
+    scanned: Scanned,
+    matrices: Sequence[SupportMatrix],
+    *,
+    explained: bool = False,
+    begun: TargetReports | None = None,
 ) -> Report:
     """Hold the traces of one model against every target.
 
-    ``explained``: each finding says what was looked at.
+    ``explained``: each finding says what was looked at. ``begun``: has some already, of the same
+    targets, and says so itself.
     """
     if scanned.empty:
         raise nothing_called(source)
-    walks = Walks()
+    held = begun or TargetReports(matrices, explained=explained)
     return Report(
         opcheck_version=__version__,
         torch_version=scanned.first.torch_version,
         model=ModelInfo(source, scanned.kind, scanned.digest or graph_digest(scanned.first)),
         trace=scanned.info(),
-        targets=tuple(
-            resolve(scanned.of(m.target), m, walks, explained=explained) for m in matrices
-        ),
+        targets=tuple(held.of(scanned.of(m.target), m) for m in matrices),
     )
 
 

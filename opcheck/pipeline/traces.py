@@ -1,6 +1,6 @@
 """The traces of a model for the device types of its targets, without torch where tables do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,6 +17,8 @@ from opcheck.pipeline.older_torch import with_older
 from opcheck.sandbox import command_line
 from opcheck.source.user_code import is_code
 
+Heard = Callable[[WorkResult], object]
+"""Hears of a trace while others are still made; it may come to be left out for an older torch's."""
 _UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
 
 
@@ -28,12 +30,14 @@ def scanned_for(
     output: Progress,
     others: Sequence[SupportMatrix] = (),
     *,
+    heard: Heard = lambda _: None,
     apart: bool = False,
 ) -> Scanned:
     """The traces to hold against the targets, without torch where tables settle every call.
 
-    They have to settle them on ``others`` as well, which get no say in how torch traces. ``apart``:
-    this process is not confined, and reads no graph.
+    They have to settle them on ``others`` as well, which get no say in how torch traces. ``heard``
+    hears of a trace by torch when it is done. ``apart``: this process is not confined, and reads no
+    graph.
     """
     if not is_code(request.model.source, trust=request.model.trust):
         database.tables.index()
@@ -42,7 +46,7 @@ def scanned_for(
     by_tables = not apart and _by_tables(request)
     scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
     if scanned is None:
-        scanned = _with_torch(request, matrices, progress, output)
+        scanned = gathered(worked(request, matrices, progress, output, heard))
         if by_tables:
             scanned = replace(scanned, notes=(*scanned.notes, _UNSETTLED))
     progress("resolving")
@@ -79,17 +83,12 @@ def _without_torch(
     return Scanned(traces, "pt2", graph.digest, graph.notes)
 
 
-def _with_torch(
-    request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress, output: Progress
-) -> Scanned:
-    return gathered(worked(request, matrices, progress, output))
-
-
 def worked(
     request: ScanRequest,
     matrices: Sequence[SupportMatrix],
     progress: Progress,
     output: Progress,
+    heard: Heard = lambda _: None,
     *,
     plan: bool = False,
     costs: bool = False,
@@ -107,7 +106,7 @@ def worked(
         request.rules,
         costs,
     )
-    results = run.run(asked, progress=progress, output=output)
+    results = run.run(asked, progress=progress, output=output, heard=heard)
     # what the model prints was heard, and the stages are the same again
     return with_older(results, asked, matrices, run.run, progress)
 

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -61,10 +61,11 @@ def run(
     *,
     progress: Say = ignore,
     output: Say = ignore,
+    heard: Callable[[WorkResult], object] = lambda _: None,
     alone: bool = False,
     beside: int = 1,
 ) -> tuple[WorkResult, ...]:
-    """Trace a model for each device type requested.
+    """Trace a model for each device type requested; ``heard`` hears of each when it is done.
 
     ``alone``: no two copies of its process work at a time; ``beside``: how many such processes
     share the machine's memory where no limit was given.
@@ -76,7 +77,7 @@ def run(
     check(request)
     at_once = 1 if alone else AT_ONCE
     with Work(request, WorkResult, beside=beside, at_once=at_once) as work:
-        results = _in_order(request, work.results(progress, output))
+        results = _in_order(request, work.results(progress, output, heard))
     traced = {result.trace.device_type for result in results}
     apart = request.groups[1:]
     if all(work.device_type in traced for group in apart for work in group):

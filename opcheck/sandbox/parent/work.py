@@ -124,14 +124,26 @@ class Work(Generic[T]):
         self._process.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def results(self, progress: Say = ignore, output: Say = ignore) -> tuple[T, ...]:
-        """Wait for the answers; ``progress`` hears stages, ``output`` what the model prints."""
+    def results(
+        self,
+        progress: Say = ignore,
+        output: Say = ignore,
+        heard: Callable[[T], object] = lambda _: None,
+    ) -> tuple[T, ...]:
+        """Wait for the answers.
+
+        ``progress`` hears stages, ``output`` what the model prints, ``heard`` each answer when it
+        comes.
+        """
         while len(self._answers) < self._expected:
             name, text = self._next()
             if name == "ended":
                 raise self._died()
             if name == "message":
+                known = len(self._answers)
                 self._message(text, progress)
+                for answer in self._answers[known:]:
+                    heard(answer)
                 continue
             self._said.append(text)
             if name == "said":
