@@ -29,6 +29,7 @@ ROLL, TRIANGLE, UNPOOL, POOL_BACKWARD = (
     "aten::adaptive_max_pool2d_backward",
 )
 POOL = "aten::_adaptive_avg_pool2d"
+WORDS = "cuda-ctc-device-words"
 SOLVE, NORMS = "aten::linalg_solve_triangular", "aten::_foreach_norm.Scalar"
 LONG_ROWS = "cuda-unique-rows-slow"
 EMBEDDED = "cuda-embedding-gradients-large"
@@ -110,9 +111,9 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"rocm-distances-launch"},
     ),
     "lengths in the host's memory": (
-        _loss(replace(LENGTHS, host=True)), {"cuda-ctc-host-lengths"},
+        _loss(replace(LENGTHS, host=True)), {"cuda-ctc-host-lengths", WORDS},
     ),
-    "lengths on the device": (_loss(LENGTHS), set()),
+    "lengths on the device": (_loss(LENGTHS), {WORDS}),
     "targets in int64": (_loss(replace(LENGTHS, host=True), "int64"), set()),
     "65536 steps": (
         node(LSTM, input=dense(65536, 2, 4), batch_first=False), {"cuda-lstm-long"},

@@ -29,6 +29,7 @@ def refused(target: str, call: Node, value: str = "error") -> list[tuple[str, Ve
 ERROR = [(RAISES, Verdict.UNSUPPORTED)]
 MEDIAN = node("aten::median.dim_values", self=X, dim=0)
 SUM = node("aten::cumsum", self=X, dim=0)
+ADDED = node("aten::_index_put_impl_", self=X, accumulate=True)
 SMALL = node("aten::kthvalue.values", self=X, k=1)
 CALLS: tuple[tuple[str, Node, list[tuple[str, Verdict]]], ...] = (
     ("nvidia-h100", MEDIAN, ERROR),
@@ -37,6 +38,12 @@ CALLS: tuple[tuple[str, Node, list[tuple[str, Verdict]]], ...] = (
     ("moorethreads-s5000", MEDIAN, []),
     ("ascend-910b", MEDIAN, []),
     ("apple-mps", MEDIAN, []),
+    ("apple-mps@2.13.0", ADDED, ERROR),
+    ("apple-mps@2.12.1", ADDED, []),
+    ("apple-mps@2.15.0", node("aten::_index_put_impl_", self=X, accumulate=False), []),
+    ("apple-mps@2.15.0", node("aten::_index_put_impl_", self=COUNTS, accumulate=True), []),
+    ("apple-mps@2.15.0", node("aten::index_reduce", self=X, reduce="prod"), ERROR),
+    ("apple-mps@2.15.0", node("aten::index_reduce", self=X, reduce="amax"), []),
     ("nvidia-h100@2.13.0", SUM, ERROR),
     ("nvidia-h100@2.14.1", SUM, []),
     ("nvidia-h100@2.13.0", node("aten::cumsum", self=COUNTS, dim=0), []),

@@ -31,6 +31,7 @@ class Cause(StrEnum):
 
 NAMES: Mapping[Cause, tuple[str, ...]] = {
     Cause.VALUES: (
+        "CUDA: places that are there twice",
         "MPS: sort of NaN with a sign",
         "CUDA: irfft of infinities",
         "CUDA: int8 to the power of a tensor of -1",
@@ -74,6 +75,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Gaudi: places that lie on the host",
     ),
     Cause.ANOTHER_WORD: (
+        "TensorRT: bits of whole numbers",
         "MPS: frames of lips enlarged in float16",
         "MPS: max of int64 in torch 2.0",
         "MPS: embeddings of a largest norm",
@@ -91,6 +93,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "XPU: _foreach_addcdiv_",
     ),
     Cause.ANOTHER_REASON: (
+        "XPU: erfinv of float64",
         "MPS: volumes of nnU-Net enlarged",
         "MPS: volumes of a trained nnU-Net enlarged",
         "MPS: livers outlined",
@@ -115,6 +118,9 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MPS: Conv3D by a pull request",
     ),
     Cause.NOT_SURE: (
+        "Arc: samples of a Bernoulli distribution",
+        "Arc: bernoulli of float32",
+        "CUDA: CTC loss of one sample",
         "ROCm: a weight in channels_last",
         "ROCm: RNNs on gfx950",
         "ROCm: RNNs in half precision on gfx90a",
@@ -135,6 +141,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "H100: integers compiled to float8_e5m2",
     ),
     Cause.RELEASE: (
+        "TensorRT: a slice without an end, written",
         "CUDA: replicated ends in bfloat16",
         "TensorRT: bfloat16",
         "TPU: native_dropout",
@@ -175,6 +182,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "310P: numbers in place of NaN",
     ),
     Cause.SPEED: (
+        "ROCm: lists of complex numbers multiplied and added",
+        "ROCm: lists of halves multiplied and added",
         "NPU: linear interpolation by 300",
         "TPU: bfloat16 times bfloat16",
         "XPU: gradients of GLU in half precision",
@@ -188,12 +197,14 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Core ML: a convolution and LeakyReLU",
     ),
     Cause.TENSORS: (
+        "MPS: tensors of several lengths in one",
         "Max: an empty quantized tensor",
         "XPU: flip of a quantized tensor",
         "CUDA: quantized linear",
         "Max: products of nested tensors",
     ),
     Cause.PROGRAM: (
+        "XPU: draws of what has no probability",
         "MPS: float8 weights cast to half",
         "TensorRT: zeros around a norm",
         "ATOM: attention by a mask of booleans",
@@ -202,6 +213,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "ExecuTorch: arange to True",
     ),
     Cause.ONE_CALL: (
+        "Arc: gradients of causal attention",
+        "MPS: the Jacobian of nothing",
         "ROCm: index_add_ of many indices",
         "ROCm: interpolation to 65536 rows",
         "MPS: printing rows of 2**31",

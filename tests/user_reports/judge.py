@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 import opcheck
+from opcheck.errors import TraceError
 from opcheck.model.report import Finding
 from opcheck.model.verdict import Verdict
 from opcheck.source.building import torchvision_operators
@@ -164,7 +165,9 @@ def _modules() -> tuple[ModuleType, ...]:
 
 @cache
 def answers_of(name: str) -> Mapping[str, tuple[Answer, ...]]:
-    """What a scan says now, by target; () where it says nothing of the report's operators."""
+    """What a scan says now, by target; () where it says nothing of the report's operators, or where
+    nothing of the program can be followed.
+    """
     report = reports()[name]
     torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
@@ -174,9 +177,12 @@ def answers_of(name: str) -> Mapping[str, tuple[Answer, ...]]:
     module = program if isinstance(program, nn.Module) else Applied(program)
     targets = [report.target, *report.mended]
     with patch.dict(os.environ, report.environment):
-        scanned = opcheck.scan(
-            module.train(report.training), report.inputs, targets=targets, train=report.training
-        )
+        try:
+            scanned = opcheck.scan(
+                module.train(report.training), report.inputs, targets=targets, train=report.training
+            )
+        except TraceError:
+            return dict.fromkeys(targets, ())
     gaps = (Answer(Verdict.UNKNOWN.value, "gap", ""),) if scanned.trace.gaps else ()
     return {
         name: worst_first(target.findings, report.ops) or gaps

@@ -30,6 +30,7 @@ ROOMS = tuple(
         "sixth_symptoms", "sixth_calls", "seventh_users", "seventh_videos",
         "eighth_devices", "eighth_sciences", "eighth_trades", "newer_devices",
         "ninth_libraries", "ninth_messages",
+        "eleventh_training", "eleventh_requests", "eleventh_gradients",
         "exports_onnx", "exports_openvino", "exports_compilers",
         "exports_executorch", "exports_coreml",
     )
