@@ -319,17 +319,21 @@ class UnknownClass(Struct, frozen=True, order=True):
     """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
 
     It knows tensors, plain values, and the containers that are registered as such. Beside these, a
-    tensor that the model gives twice, which some converters do not take.
+    tensor that the model gives twice, or one that it takes whose dimensions lie in another order,
+    which some converters do not take.
     """
 
     name: str
-    """``transformers.cache_utils.DynamicCache``."""
+    """``transformers.cache_utils.DynamicCache``; of a permuted tensor the order of its dimensions
+    in memory: ``[0, 2, 3, 1]``."""
     returned: bool
     """Whether the model gives it; else it is an input."""
     where: str = ""
     """file:line of the model's forward; "" where it has none."""
     repeated: bool = False
     """Whether it is a tensor that stands at more than one place of what the model gives."""
+    permuted: bool = False
+    """Whether it is a tensor that the model takes whose dimensions lie in another order."""
 
 
 class Kernel(Struct, frozen=True):
