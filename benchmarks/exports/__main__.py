@@ -25,7 +25,7 @@ PAGES = {
 }
 BESIDE = {PORTABLE: XNNPACK}
 """Target -> another that its page tells of too, in a folder of that name within the folder."""
-MENDED = {COREML: 120}
+MENDED = {COREML: 245}
 """Target -> so many of the operators drawn were looked at while what opcheck says was mended.
 
 The others were exported, and first compared, after that.
