@@ -59,7 +59,7 @@ CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
 )  # fmt: skip
 IMAGE, KERNEL = dense(1, 2, 4, 4), dense(2, 2, 3, 3)
 HALF_IMAGE, GRID = dense(1, 2, 4, 4, dtype="float16"), dense(1, 3, 3, 2)
-UPSAMPLING = {"input": IMAGE, "weight": KERNEL, "stride": (3, 3)}
+UPSAMPLING: dict[str, Value] = {"input": IMAGE, "weight": KERNEL, "stride": (3, 3)}
 WITH_ARGUMENTS: tuple[tuple[Node, str], ...] = (
     (node("aten::conv_transpose2d.input", **UPSAMPLING), "registered"),
     (node("aten::conv_transpose2d.input", **UPSAMPLING, output_padding=(1, 1)),
