@@ -164,8 +164,7 @@ class Node(Struct, frozen=True):
     data_dependent: bool = False
     """The output's size or a Python number read from it depends on values that were assumed."""
     modes: tuple[tuple[str, str], ...] = ()
-    """(mode, its value) of what the program had switched on: ``("deterministic", "error")``. ``()``
-    where all was as PyTorch has it, and in graphs, which do not say it."""
+    """(mode, its value) that the program set: ``("deterministic", "error")``; ``()`` in graphs."""
 
     def tensors(self) -> tuple[tuple[str, TensorMeta], ...]:
         """Every tensor argument with its argument name, lists flattened, in schema order."""
@@ -234,8 +233,7 @@ class Gap(Struct, frozen=True, eq=False):
     reason: str
     """One sentence."""
     code: str = NOT_SEEN
-    """Stable, for machines: what kind of gap it is, one of the following or the default. It follows
-    from the reason, so that a gap from a report of before there were codes is the same gap."""
+    """Stable: what kind of gap it is, one of the following or the default, by its reason alone."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gap) and self._key == other._key
@@ -318,18 +316,20 @@ class CompiledRegion(Struct, frozen=True, order=True):
 class UnknownClass(Struct, frozen=True, order=True):
     """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
 
-    It knows tensors, plain values, and the containers that are registered as such. Beside these, a
-    tensor that the model gives twice, which some converters do not take.
+    It knows tensors, plain values, and registered containers. Beside these, what some converters do
+    not take: a tensor that the model gives twice, or takes with its dimensions in another order.
     """
 
     name: str
-    """``transformers.cache_utils.DynamicCache``."""
+    """``transformers.cache_utils.DynamicCache``; of a permuted tensor, ``[0, 2, 3, 1]``."""
     returned: bool
     """Whether the model gives it; else it is an input."""
     where: str = ""
     """file:line of the model's forward; "" where it has none."""
     repeated: bool = False
-    """Whether it is a tensor that stands at more than one place of what the model gives."""
+    """Whether it is a tensor that stands at several places of what the model gives."""
+    permuted: bool = False
+    """Whether it is a tensor that the model takes with its dimensions in another order."""
 
 
 class Kernel(Struct, frozen=True):

@@ -10,7 +10,7 @@ from opcheck.resolve.conditions import matches, sentence
 
 EXPORT = OpName("torch", "export")
 """What stands for the operator; the database has conditions on it, of these arguments."""
-_GIVEN, _RETURNED, _REPEATED = "inputs", "outputs", "repeated"
+_GIVEN, _RETURNED, _REPEATED, _PERMUTED = "inputs", "outputs", "repeated", "permuted"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -32,6 +32,8 @@ def _findings(classes: Sequence[UnknownClass], matrix: SupportMatrix) -> Iterato
 def _argument(found: UnknownClass) -> str:
     if found.repeated:
         return _REPEATED
+    if found.permuted:
+        return _PERMUTED
     return _RETURNED if found.returned else _GIVEN
 
 

@@ -24,7 +24,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Composite, Node, OpName, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
-from tests.db.calls import dense
+from tests.db.calls import dense, node
 
 FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16", "int64"))
 COMPLEX = dense(2, 3, dtype="complex64")
@@ -56,6 +56,50 @@ CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     ("coreml-cpu", "aten::clone", COMPLEX, Verdict.UNKNOWN, "numbers-not-looked-up"),
     ("coreml-gpu", "aten::relu", FLOAT, Verdict.UNKNOWN, "placement-not-known"),
     ("coreml-ane", "aten::relu", WHOLE, Verdict.UNSUPPORTED, "converter-raises"),
+)  # fmt: skip
+IMAGE, KERNEL = dense(1, 2, 4, 4), dense(2, 2, 3, 3)
+HALF_IMAGE, GRID = dense(1, 2, 4, 4, dtype="float16"), dense(1, 3, 3, 2)
+UPSAMPLING: dict[str, Value] = {"input": IMAGE, "weight": KERNEL, "stride": (3, 3)}
+WITH_ARGUMENTS: tuple[tuple[Node, str], ...] = (
+    (node("aten::conv_transpose2d.input", **UPSAMPLING), "registered"),
+    (node("aten::conv_transpose2d.input", **UPSAMPLING, output_padding=(1, 1)),
+     "converter-raises"),
+    (node("aten::conv_transpose2d.input", **UPSAMPLING, padding=(1, 1), output_padding=(1, 1)),
+     "registered"),
+    (node("aten::conv_transpose2d.input", input=dense(2, 4, 4), weight=KERNEL, padding=(1, 1),
+          output_padding=(1, 1)), "converter-raises"),
+    (node("aten::conv_transpose3d.input", input=dense(1, 2, 4, 4, 4), weight=dense(2, 2, 3, 3, 3),
+          padding=(1, 1, 1), output_padding=(1, 1, 1)), "converter-raises"),
+    (node("aten::grid_sampler", input=IMAGE, grid=GRID), "registered"),
+    (node("aten::grid_sampler", input=HALF_IMAGE, grid=GRID), "converter-raises"),
+    (node("aten::linalg_vector_norm", self=HALF), "registered"),
+    (node("aten::linalg_vector_norm", self=HALF, ord=3), "converter-raises"),
+    (node("aten::linalg_vector_norm", self=HALF, ord=float("inf")), "registered"),
+    (node("aten::linalg_vector_norm", self=HALF, ord=3.0), "registered"),
+    (node("aten::linalg_vector_norm", self=FLOAT, ord=3), "registered"),
+    (node("aten::layer_norm", input=HALF, normalized_shape=(3,)), "registered"),
+    (node("aten::layer_norm", input=HALF, normalized_shape=(3,), weight=dense(3, dtype="float16")),
+     "converter-raises"),
+    (node("aten::layer_norm", input=FLOAT, normalized_shape=(3,), weight=dense(3)), "registered"),
+    (node("aten::instance_norm", input=HALF, weight=dense(3, dtype="float16")),
+     "converter-raises"),
+    (node("aten::nan_to_num", self=FLOAT), "registered"),
+    (node("aten::nan_to_num", self=WHOLE), "converter-raises"),
+    (node("aten::prelu", self=dense(), weight=dense()), "converter-raises"),
+    (node("aten::narrow.Tensor", self=FLOAT, dim=0, start=dense(dtype="int64"), length=1),
+     "not-captured"),
+    (node("aten::narrow", self=FLOAT, dim=0, start=0, length=1), "registered"),
+    (node("aten::linalg_norm", self=FLOAT, ord=2, dim=(0, 1)), "converter-raises"),
+    (node("aten::linalg_norm", self=FLOAT, ord=2, dim=(0,)), "registered"),
+    (node("aten::linalg_norm", self=FLOAT), "registered"),
+    (node("aten::native_layer_norm", input=FLOAT, normalized_shape=(3,)), "values-not-known"),
+    (node("aten::affine_grid_generator", theta=dense(1, 2, 3)), "converter-raises"),
+    (node("aten::col2im", self=FLOAT, kernel_size=(2, 2), stride=(2, 2), dilation=(1, 1)),
+     "registered"),
+    (node("aten::col2im", self=FLOAT, kernel_size=(2, 2), stride=(1, 1), dilation=(1, 1)),
+     "converter-raises"),
+    (node("aten::col2im", self=FLOAT, kernel_size=(2, 2), stride=(2, 2), dilation=(2, 2)),
+     "converter-raises"),
 )  # fmt: skip
 COMPOSITES = {"aten::selu", "aten::diff"}
 MIL = {
@@ -120,6 +164,14 @@ def test_calls_end_where_a_converter_refuses_them(
     node = Node(OpName.parse(op), (("self", given),), (given,), composite, children=())
     found = Walk([node], matrix, "2.13").resolution(0)
     assert (found.verdict, found.code) == (verdict, code)
+
+
+@pytest.mark.parametrize(("call", "code"), WITH_ARGUMENTS)
+def test_what_a_converter_refuses_rests_on_the_arguments(
+    call: Node, code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec("coreml-cpu")))
+    assert Walk([call], matrix, "2.13").resolution(0).code == code
 
 
 def test_a_cell_cites_the_line_of_its_converter(database: Database) -> None:

@@ -99,6 +99,29 @@ def test_a_tensor_that_is_given_twice_is_noted_and_refused_where_a_converter_rai
             assert ("result-given-twice" in codes) is refused
 
 
+def test_an_input_whose_dimensions_lie_in_another_order_is_noted_and_refused(
+    database: Database,
+) -> None:
+    def added(_: Calling, x: Tensor) -> Tensor:
+        return x + 1
+
+    images = torch.zeros(1, 2, 3, 4)
+    for given, orders in (
+        (images, []),
+        (images.to(memory_format=torch.channels_last), ["[0, 2, 3, 1]"]),
+        (torch.zeros(2, 3).t(), ["[1, 0]"]),
+        (torch.zeros(4, 6)[:, ::2], []),
+        (torch.zeros(1).expand(3), []),
+    ):
+        trace = trace_model(Calling(added), (given,), {}, device_type="coreml")
+        assert [found.name for found in trace.unknown_classes if found.permuted] == orders
+        for target, refused in (
+            ("coreml-cpu", bool(orders)), ("coreml-cpu@8.3", False), ("openvino-cpu", False)
+        ):  # fmt: skip
+            report = resolve(trace, database.matrix(database.resolve(TargetSpec.parse(target))))
+            assert ("torch::export" in [found.op for found in report.findings]) is refused
+
+
 def test_every_class_that_is_known_torch_knows() -> None:
     assert set(KNOWN) <= set(KNOWN_TYPES)
 

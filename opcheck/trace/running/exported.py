@@ -84,7 +84,7 @@ class NotingClasses:
     ) -> object:
         """Run it as :data:`opcheck.trace.running.attempt.RunModel` says."""
         self.found = ()
-        given = self._unknown((args, kwargs), returned=False)
+        given = {*self._unknown((args, kwargs), returned=False), *self._permuted((args, kwargs))}
         with _MadeThere(engine.device):
             result = module(*args, **kwargs)
         returned = {*self._unknown(result, returned=True), *self._repeated(result, (args, kwargs))}
@@ -97,6 +97,14 @@ class NotingClasses:
         given = {id(leaf) for leaf in pytree.tree_leaves(inputs)}
         if any(count > 1 for one, count in places.items() if one not in given):
             yield UnknownClass("Tensor", returned=True, where=self._where, repeated=True)
+
+    def _permuted(self, inputs: object) -> Iterator[UnknownClass]:
+        """The orders in memory of the dimensions of inputs that do not lie as they are counted."""
+        for leaf in pytree.tree_leaves(inputs):
+            if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided:
+                order = list(leaf.dim_order())
+                if order != sorted(order):
+                    yield UnknownClass(str(order), False, self._where, permuted=True)
 
     def _unknown(self, value: object, *, returned: bool) -> Iterator[UnknownClass]:
         known = KNOWN if returned else (*KNOWN, nn.Module)

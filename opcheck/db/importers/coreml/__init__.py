@@ -166,7 +166,7 @@ def _conditions(
     for fact in (*_code()["facts"], *_facts()["facts"]):
         line = fact.get("seen", {}).get(release)
         if "seen" not in fact or line:
-            cited = [*([f"ops:{line}"] if line else ()), *fact.get("at", ())]
+            cited = [*([f"{fact.get('file', 'ops')}:{line}"] if line else ()), *fact.get("at", ())]
             yield from facts.cases(fact, operators, cited)
     yield {
         "ops": [name for name in operators if name not in _RESHAPED_TO_FEWER],
