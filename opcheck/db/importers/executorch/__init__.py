@@ -39,6 +39,8 @@ _CODES = {
 }  # fmt: skip
 _XNNPACK = "xnnpack"
 _DELEGATED = ("float32", "float16")
+_OTHERS_ANY = frozenset({"aten::max.dim"})
+"""What a config looks at the first tensor of alone: ``node_configs.py`` 75."""
 
 
 class ExecuTorchImporter(Importer):
@@ -274,17 +276,29 @@ def _left(
             if ("kernel" in own[name] or "primitive" in own[name]) is whole
         )  # fmt: skip
         yield _to_portable(names, text, ["xnnpack:__init__.py:78"])
-    dtypes: dict[str, list[str]] = defaultdict(list)
-    for name in by["all"]:
-        dtypes[_argument(name, known)].append(name)
-    for argument, names in dtypes.items():
-        tests = [{"subject": "dtype", "argument": argument, "none_of": list(_DELEGATED)}]
-        yield {**_to_portable(sorted(names), texts["left_dtype"],
-                              ["xnnpack:xnnpack_config.py:228"]), "tests": tests}  # fmt: skip
+    yield from _left_by_tensors(own, by["all"], known)
     for fact in _code()["xnnpack"]:
         for tests in fact["cases"]:
             names = [name for name in fact["ops"] if name in operators]
             yield {**_to_portable(names, fact["text"], fact["at"]), "tests": tests}
+
+
+def _left_by_tensors(
+    own: Mapping[str, Mapping[str, Any]], taken: list[str], known: Functions
+) -> Iterator[dict[str, Any]]:
+    """What the partitioner leaves of what it has configs for: other dtypes, and empty tensors."""
+    texts = _code()["texts"]
+    by: dict[str, list[str]] = defaultdict(list)
+    for name in taken:
+        whole = "kernel" in own[name] and name not in _OTHERS_ANY
+        by["*" if whole else _argument(name, known)].append(name)
+    for argument, names in by.items():
+        tests = [{"subject": "dtype", "argument": argument, "none_of": list(_DELEGATED)}]
+        yield {**_to_portable(sorted(names), texts["left_dtype"],
+                              ["xnnpack:xnnpack_config.py:183"]), "tests": tests}  # fmt: skip
+    tests = [{"subject": "numel", "argument": "*", "minimum": 1}]
+    yield {**_to_portable(sorted(taken), texts["left_empty"],
+                          ["xnnpack:xnnpack_config.py:180"]), "tests": tests}  # fmt: skip
 
 
 def _to_portable(names: list[str], text: str, at: list[str]) -> dict[str, Any]:
