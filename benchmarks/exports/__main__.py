@@ -11,8 +11,10 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.exports.compared import Compared, compared, kept
+from benchmarks.exports import delegated
+from benchmarks.exports.compared import Compared, compared, kept, known
 from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR, cases
+from benchmarks.exports.placed import Placing
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
@@ -106,6 +108,28 @@ _WRONG = """
 
 | case | what happened | what opcheck says |
 | --- | --- | --- |
+"""
+_PLACES = """
+## Where calls go
+
+Each call of the captured graphs was marked, and looked up in what `to_edge_transform_and_lower`
+gave: what became of it is in delegates, or outside of them. *Left* is what is left in part, too.
+*Said delegated* is a verdict of native or decomposed, *said left* of fallback. Nothing is left to
+run of what passes remove.
+
+"""
+_CLASSES = """
+### Where opcheck is wrong on the place
+
+| operator | said | was | calls | such as |
+| --- | --- | --- | ---: | --- |
+"""
+_CUTS = """
+### Partitions
+
+XNNPACK's are made over the graph, and what is between two calls of one partition may be of none;
+opcheck counts runs of calls in the order in which the model makes them.
+
 """
 _UNKNOWN = """
 ## What opcheck does not say, by cause
@@ -222,6 +246,27 @@ def page(rows: Sequence[Compared], target: str = ONNX) -> str:
     return "".join(parts)
 
 
+def places(folder: Path, target: str) -> str:
+    """Where the calls of what was lowered went, beside what a scan says of them."""
+    found = delegated.held(folder, known(target))
+    rates = delegated.rates(found.rows)
+    said = "\n".join(
+        f"Of {of} calls of {kind}s that opcheck says a place of, {right} are right "
+        f"({right / of:.1%})."
+        for kind, (right, of) in rates.items()
+    )
+    unpaired = (
+        f"{found.unpaired} calls of the graphs are no calls of the scan's trace, or of other "
+        "tensors there."
+    )
+    wrong_places = "\n".join(delegated.classes(found.rows))
+    return "".join((
+        _PLACES, "\n".join(delegated.table(found)), f"\n\n{said}\n{unpaired}\n",
+        f"{_CLASSES}{wrong_places}\n" if wrong_places else "",
+        _CUTS, "\n".join(delegated.partitions(found.cuts)), "\n",
+    ))  # fmt: skip
+
+
 def main() -> None:
     """Compare, and write the page."""
     torch.set_num_threads(1)
@@ -235,6 +280,8 @@ def main() -> None:
         rows = compared(own, each)
         kept(rows, own / "compared.jsonl")
         written += page(rows, each)
+        if isinstance(EXPORTERS[each], Placing):
+            written += places(own, each)
     (ROOT / "docs" / PAGES[target]).write_text(written, encoding="utf-8")
 
 

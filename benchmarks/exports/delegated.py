@@ -12,11 +12,12 @@ from msgspec import Struct
 from benchmarks.exports.compared import Against
 from benchmarks.exports.happened import MODEL, OPERATOR, Case, cases, noted
 from benchmarks.exports.placed import DELEGATED, GONE, LEFT, PlacedCall
+from opcheck.model.trace import Trace
 from opcheck.model.verdict import Verdict
-from opcheck.resolve.findings import Walks
+from opcheck.resolve.findings import Walks, resolve
 from opcheck.trace import trace_model
 
-UNKNOWN = "unknown"
+NO_PLACE = "does not run, or unknown"
 _SAYS = {
     Verdict.NATIVE: DELEGATED, Verdict.DECOMPOSED: DELEGATED, Verdict.FALLBACK: LEFT
 }  # fmt: skip
@@ -29,7 +30,7 @@ class PlaceSaid(Struct, frozen=True):
     kind: str
     call: PlacedCall
     said: str
-    """Delegated, or left at least in part, or unknown."""
+    """Delegated, or left at least in part, or neither."""
     why: str
     """The text of what left it."""
 
@@ -39,10 +40,21 @@ class PlaceSaid(Struct, frozen=True):
         return self.call.place if self.call.place in (DELEGATED, GONE) else LEFT
 
 
+class Cut(Struct, frozen=True):
+    """Into how many partitions a model was cut, and is said to be."""
+
+    case: str
+    calls: int
+    made: int
+    said: int
+
+
 class Held(Struct, frozen=True):
     """The calls of all cases."""
 
     rows: tuple[PlaceSaid, ...]
+    cuts: tuple[Cut, ...]
+    """Of the models alone."""
     unpaired: int
     """Calls of the graphs that the scan's trace has no call of the same tensors for."""
 
@@ -50,46 +62,56 @@ class Held(Struct, frozen=True):
 def held(folder: Path, against: Against) -> Held:
     """Every call of each case whose partitions were noted, beside what a scan says of it."""
     rows: list[PlaceSaid] = []
+    cuts: list[Cut] = []
     unpaired = 0
     for kind in (MODEL, OPERATOR):
         happened = noted(folder / f"{kind}s.jsonl")
         for case in cases(kind):
-            calls = happened.get(case.key, {}).get("calls")
-            if calls is not None:
-                found = msgspec.convert(calls, list[PlacedCall])
-                paired = list(_paired(case, found, against))
-                rows += paired
-                unpaired += len(found) - len(paired)
-    return Held(tuple(rows), unpaired)
+            outcome = happened.get(case.key, {})
+            if "calls" not in outcome:
+                continue
+            found = msgspec.convert(outcome["calls"], list[PlacedCall])
+            trace = _traced(case, against)
+            paired = list(_paired(case, found, _said(trace, against)))
+            rows += paired
+            unpaired += len(found) - len(paired)
+            if kind == MODEL:
+                said = resolve(trace, against.matrix).summary.islands
+                cuts.append(Cut(case.name, len(found), outcome["partitions"], said))
+    return Held(tuple(rows), tuple(cuts), unpaired)
 
 
-def _paired(case: Case, calls: Sequence[PlacedCall], against: Against) -> Iterator[PlaceSaid]:
+Answers = Mapping[Any, deque[tuple[str, str]]]
+"""Operator and tensors -> where each call of them goes, and why, in the order of the calls."""
+
+
+def _paired(case: Case, calls: Sequence[PlacedCall], said: Answers) -> Iterator[PlaceSaid]:
     """The calls of one case: those of one operator on such tensors in the order of both runs."""
-    said: dict[Any, deque[tuple[str, str]]] = defaultdict(deque)
-    for key, *of_call in _said(case, against):
-        said[key].append((of_call[0], of_call[1]))
     for call in calls:
-        waiting = said[call.op, frozenset(call.tensors)]
+        waiting = said.get((call.op, frozenset(call.tensors)))
         if waiting:
             yield PlaceSaid(case.key, case.kind, call, *waiting.popleft())
 
 
-def _said(case: Case, against: Against) -> Iterator[tuple[Any, str, str]]:
+def _traced(case: Case, against: Against) -> Trace:
     module, args, kwargs = case.make()
-    matrix = against.matrix
+    device = against.matrix.target.device_type
     with torch.no_grad():
-        trace = trace_model(
-            module.eval(), tuple(args), dict(kwargs), device_type=matrix.target.device_type
-        )
-    walk = Walks().over(trace, matrix)
+        return trace_model(module.eval(), tuple(args), dict(kwargs), device_type=device)
+
+
+def _said(trace: Trace, against: Against) -> Answers:
+    found: dict[Any, deque[tuple[str, str]]] = defaultdict(deque)
+    walk = Walks().over(trace, against.matrix)
     for place in trace.sequence:
         index = trace.uses[place].node
-        node, found = trace.nodes[index], walk.resolution(index)
+        node, answer = trace.nodes[index], walk.resolution(index)
         tensors = frozenset(f"{each.dtype}{list(each.shape)}" for _, each in node.tensors())
-        yield (str(node.op), tensors), _SAYS.get(found.verdict, UNKNOWN), found.text
+        found[str(node.op), tensors].append((_SAYS.get(answer.verdict, NO_PLACE), answer.text))
+    return found
 
 
-_SAID = (DELEGATED, LEFT, UNKNOWN)
+_SAID = (DELEGATED, LEFT, NO_PLACE)
 
 
 def table(found: Held) -> Iterator[str]:
@@ -108,7 +130,7 @@ def classes(rows: Iterable[PlaceSaid]) -> Iterator[str]:
     found: Counter[tuple[str, str, str]] = Counter()
     causes: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for row in rows:
-        if row.was != GONE and row.said not in (row.was, UNKNOWN):
+        if row.was != GONE and row.said not in (row.was, NO_PLACE):
             key = (row.call.op, row.said, row.was)
             found[key] += 1
             causes[key][_cause(row)] += 1
@@ -128,7 +150,15 @@ def rates(rows: Iterable[PlaceSaid]) -> Mapping[str, tuple[int, int]]:
     """Kind -> calls that opcheck is right on, and calls that it says a place of."""
     found: dict[str, tuple[int, int]] = {}
     for row in rows:
-        if row.was != GONE and row.said != UNKNOWN:
+        if row.was != GONE and row.said != NO_PLACE:
             right, of = found.get(row.kind, (0, 0))
             found[row.kind] = (right + (row.said == row.was), of + 1)
     return found
+
+
+def partitions(found: Iterable[Cut]) -> Iterator[str]:
+    """A line for each model."""
+    yield "| model | calls | partitions made | runs of calls that opcheck says stay |"
+    yield "| --- | ---: | ---: | ---: |"
+    for cut in sorted(found, key=lambda each: each.case):
+        yield f"| {cut.case} | {cut.calls} | {cut.made} | {cut.said} |"

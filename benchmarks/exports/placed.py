@@ -83,7 +83,7 @@ def _delegates(program: torch.export.ExportedProgram) -> Iterator[torch.export.E
     """What was given to delegates, as it was before they compiled it."""
     for node in program.graph.nodes:
         if node.op == "get_attr":
-            module = getattr(program.graph_module, node.target, None)
+            module: Any = getattr(program.graph_module, str(node.target), None)
             if hasattr(module, "original_module"):
                 yield module.original_module
 

@@ -39,6 +39,8 @@ _CODES = {
 }  # fmt: skip
 _XNNPACK = "xnnpack"
 _DELEGATED = ("float32", "float16")
+_BY_SIZE = frozenset({"aten::resize_", "aten::resize_as_"})
+"""Refused by what a call makes of a size, which the facts state: samples tell dtypes alone."""
 _OTHERS_ANY = frozenset({"aten::max.dim"})
 """What a config looks at the first tensor of alone: ``node_configs.py`` 75."""
 
@@ -167,11 +169,15 @@ def _conditions(
         for name, said in _listed().items()
         if name in operators and "method" not in operators[name]
     }
-    for (why, argument, dtypes, bound), names in _refused(own, known).items():
+    sampled = {name: said for name, said in own.items() if name not in _BY_SIZE}
+    for (why, argument, dtypes, bound), names in _refused(sampled, known).items():
         yield _refusal(why, argument, dtypes, bound, names)
     for fact in _code()["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
-    apart = sorted(name for name, said in own.items() if "tried" in said and not _never(said))
+    apart = sorted(
+        name for name, said in own.items()
+        if "tried" in said and (name in _BY_SIZE or not _never(said))
+    )  # fmt: skip
     texts = _code()["texts"]
     yield _said(apart, "decomposed-before-conversion", "decomposed", texts["decomposed"],
                 ["decompositions"])  # fmt: skip
@@ -296,9 +302,9 @@ def _left_by_tensors(
         tests = [{"subject": "dtype", "argument": argument, "none_of": list(_DELEGATED)}]
         yield {**_to_portable(sorted(names), texts["left_dtype"],
                               ["xnnpack:xnnpack_config.py:183"]), "tests": tests}  # fmt: skip
-    tests = [{"subject": "numel", "argument": "*", "minimum": 1}]
+    empty = [{"subject": "numel", "argument": "*", "minimum": 1}]
     yield {**_to_portable(sorted(taken), texts["left_empty"],
-                          ["xnnpack:xnnpack_config.py:180"]), "tests": tests}  # fmt: skip
+                          ["xnnpack:xnnpack_config.py:180"]), "tests": empty}  # fmt: skip
 
 
 def _to_portable(names: list[str], text: str, at: list[str]) -> dict[str, Any]:
