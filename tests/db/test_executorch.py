@@ -21,6 +21,7 @@ FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16",
 COMPLEX = dense(2, 3, dtype="complex64")
 CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     (PORTABLE, "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
+    (PORTABLE, "aten::_reshape_alias", FLOAT, Verdict.NATIVE, "registered"),
     (PORTABLE, "aten::relu_", FLOAT, Verdict.NATIVE, "registered"),
     (PORTABLE, "aten::silu", HALF, Verdict.DECOMPOSED, "decomposed-before-conversion"),
     (PORTABLE, "aten::cumprod", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
@@ -119,6 +120,8 @@ IMAGE, EMPTY = dense(2, 3, 4, 4), dense(0, 3)
         (node("aten::_to_copy", self=FLOAT), HALF, True),
         (node("aten::mul.Tensor", self=FLOAT, other=FLOAT), FLOAT, False),
         (node("aten::mul.Tensor", self=FLOAT, other=WHOLE), FLOAT, True),
+        (node("aten::mul.Tensor", self=FLOAT, other=2.0), FLOAT, False),
+        (node("aten::mul.Tensor", self=FLOAT, other=2), FLOAT, True),
         (node("aten::mul.Tensor", self=EMPTY, other=EMPTY), EMPTY, True),
         (node("aten::transpose.int", self=FLOAT, dim0=0, dim1=1), dense(3, 2), False),
         (node("aten::transpose.int", self=dense(3), dim0=0, dim1=0), dense(3), True),

@@ -39,6 +39,7 @@ _CODES = {
 }  # fmt: skip
 _XNNPACK = "xnnpack"
 _DELEGATED = ("float32", "float16")
+_RESHAPED = "aten::_reshape_alias"
 _BY_SIZE = frozenset({"aten::resize_", "aten::resize_as_"})
 """Refused by what a call makes of a size, which the facts state: samples tell dtypes alone."""
 _OTHERS_ANY = frozenset({"aten::max.dim"})
@@ -91,6 +92,9 @@ def registered(known: Functions) -> dict[str, dict[str, Any]]:
         for name, form in operator_list.written_forms(own, known).items()
         if known[name].base.endswith("_")  # models hardly name an out overload
     }
+    if "aten::view" in found:  # what a captured graph has in its place
+        at = found["aten::view"]["at"]
+        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
     return {**found, **served}
 
 
@@ -118,7 +122,7 @@ def _untried(known: Functions) -> Iterator[str]:
     """What the table decomposes of what models call without gradients, and no sample called."""
     for name in _lowerings()["untried"]:
         own = _models_call(name, known) and not _implicit(name, known) and not _writes(name, known)
-        if own and "backward" not in name:
+        if own and "backward" not in name and name != _RESHAPED:
             yield name
 
 
