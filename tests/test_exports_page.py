@@ -2,7 +2,7 @@
 
 import torch
 
-from benchmarks.exports import dynamic_page
+from benchmarks.exports import delegated, dynamic_page
 from benchmarks.exports.__main__ import (
     COREML,
     OPENVINO,
@@ -13,6 +13,7 @@ from benchmarks.exports.__main__ import (
 )
 from benchmarks.exports.compared import Compared, Said
 from benchmarks.exports.happened import MODEL, OPERATOR, Call, opened
+from benchmarks.exports.placed import DELEGATED, GONE, LEFT, PARTLY, PlacedCall
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import Stage
 
@@ -102,3 +103,22 @@ def test_what_was_measured_before_it_was_mended_stands_on_the_page_of_its_target
     line = "| the first 120 | | | | 89.0% of 292 |"
     assert line in page(rows, COREML).splitlines()
     assert line not in page(rows, OPENVINO).splitlines()
+
+
+def test_a_call_of_which_a_part_is_left_is_not_delegated() -> None:
+    parts = ("aten::cat",)
+    rows = tuple(
+        delegated.PlaceSaid("model net", MODEL, PlacedCall("aten::cat", (), place, parts), said, "")
+        for place, said in (
+            (DELEGATED, DELEGATED), (PARTLY, DELEGATED), (PARTLY, LEFT), (GONE, LEFT),
+            (LEFT, delegated.NO_PLACE),
+        )
+    )  # fmt: skip
+    assert delegated.rates(rows) == {MODEL: (2, 3)}
+    assert list(delegated.classes(rows)) == [
+        "| aten::cat | delegated | left | 1 | left: aten::cat |"
+    ]
+    counted = list(delegated.table(delegated.Held(rows, (), 0)))
+    assert counted[2] == "| calls of models | delegated | 1 | 1 | 0 |"
+    assert counted[3] == "| calls of models | left | 0 | 1 | 1 |"
+    assert counted[4] == "| calls of models | does not run, or unknown | 0 | 1 | 0 |"

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.exports.compared import Compared, compared, kept
+from benchmarks.exports import delegated
+from benchmarks.exports.compared import Compared, compared, kept, known
 from benchmarks.exports.happened import DTYPES, EXPORTERS, MODEL, OPERATOR
+from benchmarks.exports.placed import Placing
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
@@ -52,14 +54,15 @@ cases were asked again: what is mended is counted as right here.
     PORTABLE: f"""\
 # ExecuTorch: verdicts and what really happens
 
-Written by `python -m benchmarks.exports FOLDER {PORTABLE}`; do not edit. Models of `tests/zoo` and
-operators of PyTorch's own samples, drawn by a hash of their names, were really lowered for
-`{PORTABLE}` and run by `executorch.runtime` (`python -m benchmarks.exports.happened FOLDER operator
-{PORTABLE}`, and `model`), without asking opcheck. Beside that stands what a scan says of the same
-call. *Conversion* is whether a program is written; *running*, whether the runtime runs it too,
-whatever the values. *Unknown* is what opcheck says that nobody has told. What opcheck knows comes
-from ExecuTorch's sources and PyTorch's decompositions of other samples: nothing was exported or run
-for it.
+Written by `python -m benchmarks.exports FOLDER {PORTABLE}`; do not edit. Models of `tests/zoo`,
+those of few modules first, and operators of PyTorch's own samples, drawn by a hash of their names,
+were really lowered for `{PORTABLE}` and run by `executorch.runtime`
+(`python -m benchmarks.exports.happened FOLDER operator {PORTABLE}`, and `model`), without asking
+opcheck. Beside that stands what a scan says of the same call. *Conversion* is whether a program is
+written; *running*, whether the runtime runs it too, whatever the values. *Unknown* is what opcheck
+says that nobody has told. What opcheck knows comes from ExecuTorch's sources and PyTorch's
+decompositions of other samples. Where an earlier run was wrong, the cause was read in these
+sources, and the same cases were asked again: what is mended is counted as right here.
 """,
     XNNPACK: f"""\
 
@@ -121,6 +124,28 @@ _WRONG = """
 
 | case | what happened | what opcheck says |
 | --- | --- | --- |
+"""
+_PLACES = """
+## Where calls go
+
+Each call of the captured graphs was marked, and looked up in what `to_edge_transform_and_lower`
+gave: what became of it is in delegates, or outside of them. *Left* is what is left in part, too.
+*Said delegated* is a verdict of native or decomposed, *said left* of fallback. Nothing is left to
+run of what passes remove.
+
+"""
+_CLASSES = """
+### Where opcheck is wrong on the place
+
+| operator | said | was | calls | such as |
+| --- | --- | --- | ---: | --- |
+"""
+_CUTS = """
+### Partitions
+
+XNNPACK's are made over the graph, and what is between two calls of one partition may be of none;
+opcheck counts runs of calls in the order in which the model makes them.
+
 """
 _UNKNOWN = """
 ## What opcheck does not say, by cause
@@ -221,6 +246,27 @@ def page(rows: Sequence[Compared], target: str = ONNX) -> str:
     return "".join(parts)
 
 
+def places(folder: Path, target: str) -> str:
+    """Where the calls of what was lowered went, beside what a scan says of them."""
+    found = delegated.held(folder, known(target))
+    rates = delegated.rates(found.rows)
+    said = "\n".join(
+        f"Of {of} calls of {kind}s that opcheck says a place of, {right} are right "
+        f"({right / of:.1%})."
+        for kind, (right, of) in rates.items()
+    )
+    unpaired = (
+        f"{found.unpaired} calls of the graphs are no calls of the scan's trace, or of other "
+        "tensors there."
+    )
+    wrong_places = "\n".join(delegated.classes(found.rows))
+    return "".join((
+        _PLACES, "\n".join(delegated.table(found)), f"\n\n{said}\n{unpaired}\n",
+        f"{_CLASSES}{wrong_places}\n" if wrong_places else "",
+        _CUTS, "\n".join(delegated.partitions(found.cuts)), "\n",
+    ))  # fmt: skip
+
+
 def main() -> None:
     """Compare, and write the page."""
     torch.set_num_threads(1)
@@ -234,6 +280,8 @@ def main() -> None:
         rows = compared(own, each)
         kept(rows, own / "compared.jsonl")
         written += page(rows, each)
+        if isinstance(EXPORTERS[each], Placing):
+            written += places(own, each)
     (ROOT / "docs" / PAGES[target]).write_text(written, encoding="utf-8")
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from benchmarks.exports.placed import Placing
 from opcheck.exporting import core_ml, onnx_runtime, open_vino
 from opcheck.exporting.execu_torch import ExecuTorch
 from opcheck.model.dynamic import DynamicInput
@@ -35,7 +36,7 @@ EXPORTERS: Mapping[str, Any] = {
     "onnxruntime-cpu": onnx_runtime,
     "openvino-cpu": open_vino,
     "executorch-portable": ExecuTorch(),
-    "executorch-xnnpack": ExecuTorch("xnnpack"),
+    "executorch-xnnpack": Placing("xnnpack"),
     "coreml-cpu": core_ml,
 }
 """Target -> what exports for it; the first where none is named."""
@@ -230,7 +231,11 @@ def happened(case: Case, exporter: Any) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / exporter.FILE)
         found = exporter.prove(module, args, kwargs, path, marked=marked)
-    said = {"stage": found.stage.value, "error": found.error, "random": found.random}
+    said: dict[str, Any] = {
+        "stage": found.stage.value, "error": found.error, "random": found.random
+    }  # fmt: skip
+    if isinstance(exporter, Placing) and found.stage.converted:
+        said |= {"partitions": exporter.partitions, "calls": to_builtins(exporter.calls)}
     return {**said, "sizes": dict(found.sizes)} if marked else said
 
 

@@ -105,21 +105,24 @@ class ExecuTorch:
         self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str
     ) -> ExportRun:
         """What became of the lowering."""
-        from executorch.exir import to_edge_transform_and_lower
-
         try:
             graph = captured(model, args, kwargs)
         except Exception as error:  # whatever the model's code raises while it is captured
             return not_captured(error)
         try:
-            edge = to_edge_transform_and_lower(graph, partitioner=self._partitioners())
-            program = edge.to_executorch()
+            program = self.lowered(graph).to_executorch()
             with Path(path).open("wb") as file:
                 program.write_to_file(file)
         except Exception as error:  # whatever the lowering raises
             return ExportRun(Stage.CONVERSION, outputs.told(error))
         calls = Counter(_called(program.exported_program().graph))
         return ExportRun(Stage.PROVED, operators=tuple(sorted(calls.items())))
+
+    def lowered(self, graph: torch.export.ExportedProgram) -> Any:
+        """The graph in the edge dialect, with what the partitioner took in delegates."""
+        from executorch.exir import to_edge_transform_and_lower
+
+        return to_edge_transform_and_lower(graph, partitioner=self._partitioners())
 
     def _partitioners(self) -> list[Any]:
         if self._chip != "xnnpack":

@@ -21,6 +21,7 @@ FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16",
 COMPLEX = dense(2, 3, dtype="complex64")
 CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     (PORTABLE, "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
+    (PORTABLE, "aten::_reshape_alias", FLOAT, Verdict.NATIVE, "registered"),
     (PORTABLE, "aten::relu_", FLOAT, Verdict.NATIVE, "registered"),
     (PORTABLE, "aten::silu", HALF, Verdict.DECOMPOSED, "decomposed-before-conversion"),
     (PORTABLE, "aten::cumprod", FLOAT, Verdict.UNSUPPORTED, "no-converter"),
@@ -96,6 +97,53 @@ def test_what_kernels_check_is_told(
     matrix = database.matrix(database.resolve(TargetSpec(target)))
     found = Walk([replace(call, outputs=(result,))], matrix, "2.13.0").resolution(0)
     assert (found.code == "runtime-refuses") is refused
+
+
+IMAGE, EMPTY = dense(2, 3, 4, 4), dense(0, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "result", "left"),
+    [
+        (node("aten::_softmax", self=FLOAT, dim=1, half_to_float=False), FLOAT, False),
+        (node("aten::_softmax", self=FLOAT, dim=-1, half_to_float=False), FLOAT, False),
+        (node("aten::_softmax", self=FLOAT, dim=0, half_to_float=False), FLOAT, True),
+        (node("aten::unsqueeze", self=FLOAT, dim=2), dense(2, 3, 1), False),
+        (node("aten::unsqueeze", self=FLOAT, dim=1), dense(2, 1, 3), True),
+        (node("aten::mean.dim", self=IMAGE, dim=(2, 3), keepdim=True), dense(2, 3, 1, 1), False),
+        (node("aten::mean.dim", self=IMAGE, dim=(1, 2), keepdim=True), dense(2, 1, 1, 4), True),
+        (node("aten::max_pool2d", self=IMAGE, kernel_size=(2, 2), stride=(2, 2)), IMAGE, False),
+        (node("aten::max_pool2d", self=IMAGE, kernel_size=(2, 2), stride=(3, 3)), IMAGE, True),
+        (node("aten::cat", tensors=(FLOAT, FLOAT)), dense(4, 3), False),
+        (node("aten::cat", tensors=(FLOAT,)), FLOAT, True),
+        (node("aten::_to_copy", self=FLOAT), FLOAT, False),
+        (node("aten::_to_copy", self=FLOAT), HALF, True),
+        (node("aten::mul.Tensor", self=FLOAT, other=FLOAT), FLOAT, False),
+        (node("aten::mul.Tensor", self=FLOAT, other=WHOLE), FLOAT, True),
+        (node("aten::mul.Tensor", self=FLOAT, other=2.0), FLOAT, False),
+        (node("aten::mul.Tensor", self=FLOAT, other=2), FLOAT, True),
+        (node("aten::mul.Tensor", self=EMPTY, other=EMPTY), EMPTY, True),
+        (node("aten::transpose.int", self=FLOAT, dim0=0, dim1=1), dense(3, 2), False),
+        (node("aten::transpose.int", self=dense(3), dim0=0, dim1=0), dense(3), True),
+    ],
+)
+def test_what_the_partitioner_leaves_is_told(
+    call: Node, result: Value, left: bool, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(XNNPACK)))
+    found = Walk([replace(call, outputs=(result,))], matrix, "2.13.0").resolution(0)
+    assert (found.verdict is Verdict.FALLBACK) is left
+    assert found.verdict in (Verdict.NATIVE, Verdict.DECOMPOSED, Verdict.FALLBACK)
+
+
+@pytest.mark.parametrize(("result", "refused"), [(dense(2, 2), False), (dense(4, 3), True)])
+def test_a_resize_is_refused_where_it_grows(
+    result: Value, refused: bool, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(PORTABLE)))
+    call = replace(node("aten::resize_", self=FLOAT), outputs=(result,))
+    found = Walk([call], matrix, "2.13.0").resolution(0)
+    assert (found.code == "not-core-aten") is refused
 
 
 def test_cells_cite_the_code_of_the_kernel(database: Database) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opcheck.views.document.parts import as_text
@@ -15,6 +15,7 @@ _VALUES = st.recursive(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.text(), _VALUES))
 def test_a_document_reads_as_the_standard_library_writes_it(made: dict[str, object]) -> None:
     assert as_text(made) == json.dumps(made, indent=2) + "\n"

@@ -39,6 +39,11 @@ _CODES = {
 }  # fmt: skip
 _XNNPACK = "xnnpack"
 _DELEGATED = ("float32", "float16")
+_RESHAPED = "aten::_reshape_alias"
+_BY_SIZE = frozenset({"aten::resize_", "aten::resize_as_"})
+"""Refused by what a call makes of a size, which the facts state: samples tell dtypes alone."""
+_OTHERS_ANY = frozenset({"aten::max.dim"})
+"""What a config looks at the first tensor of alone: ``node_configs.py`` 75."""
 
 
 class ExecuTorchImporter(Importer):
@@ -87,6 +92,9 @@ def registered(known: Functions) -> dict[str, dict[str, Any]]:
         for name, form in operator_list.written_forms(own, known).items()
         if known[name].base.endswith("_")  # models hardly name an out overload
     }
+    if "aten::view" in found:  # what a captured graph has in its place
+        at = found["aten::view"]["at"]
+        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
     return {**found, **served}
 
 
@@ -114,7 +122,7 @@ def _untried(known: Functions) -> Iterator[str]:
     """What the table decomposes of what models call without gradients, and no sample called."""
     for name in _lowerings()["untried"]:
         own = _models_call(name, known) and not _implicit(name, known) and not _writes(name, known)
-        if own and "backward" not in name:
+        if own and "backward" not in name and name != _RESHAPED:
             yield name
 
 
@@ -165,11 +173,15 @@ def _conditions(
         for name, said in _listed().items()
         if name in operators and "method" not in operators[name]
     }
-    for (why, argument, dtypes, bound), names in _refused(own, known).items():
+    sampled = {name: said for name, said in own.items() if name not in _BY_SIZE}
+    for (why, argument, dtypes, bound), names in _refused(sampled, known).items():
         yield _refusal(why, argument, dtypes, bound, names)
     for fact in _code()["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
-    apart = sorted(name for name, said in own.items() if "tried" in said and not _never(said))
+    apart = sorted(
+        name for name, said in own.items()
+        if "tried" in said and (name in _BY_SIZE or not _never(said))
+    )  # fmt: skip
     texts = _code()["texts"]
     yield _said(apart, "decomposed-before-conversion", "decomposed", texts["decomposed"],
                 ["decompositions"])  # fmt: skip
@@ -274,17 +286,29 @@ def _left(
             if ("kernel" in own[name] or "primitive" in own[name]) is whole
         )  # fmt: skip
         yield _to_portable(names, text, ["xnnpack:__init__.py:78"])
-    dtypes: dict[str, list[str]] = defaultdict(list)
-    for name in by["all"]:
-        dtypes[_argument(name, known)].append(name)
-    for argument, names in dtypes.items():
-        tests = [{"subject": "dtype", "argument": argument, "none_of": list(_DELEGATED)}]
-        yield {**_to_portable(sorted(names), texts["left_dtype"],
-                              ["xnnpack:xnnpack_config.py:228"]), "tests": tests}  # fmt: skip
+    yield from _left_by_tensors(own, by["all"], known)
     for fact in _code()["xnnpack"]:
         for tests in fact["cases"]:
             names = [name for name in fact["ops"] if name in operators]
             yield {**_to_portable(names, fact["text"], fact["at"]), "tests": tests}
+
+
+def _left_by_tensors(
+    own: Mapping[str, Mapping[str, Any]], taken: list[str], known: Functions
+) -> Iterator[dict[str, Any]]:
+    """What the partitioner leaves of what it has configs for: other dtypes, and empty tensors."""
+    texts = _code()["texts"]
+    by: dict[str, list[str]] = defaultdict(list)
+    for name in taken:
+        whole = "kernel" in own[name] and name not in _OTHERS_ANY
+        by["*" if whole else _argument(name, known)].append(name)
+    for argument, names in by.items():
+        tests = [{"subject": "dtype", "argument": argument, "none_of": list(_DELEGATED)}]
+        yield {**_to_portable(sorted(names), texts["left_dtype"],
+                              ["xnnpack:xnnpack_config.py:183"]), "tests": tests}  # fmt: skip
+    empty = [{"subject": "numel", "argument": "*", "minimum": 1}]
+    yield {**_to_portable(sorted(taken), texts["left_empty"],
+                          ["xnnpack:xnnpack_config.py:180"]), "tests": empty}  # fmt: skip
 
 
 def _to_portable(names: list[str], text: str, at: list[str]) -> dict[str, Any]:

@@ -60,6 +60,8 @@ XNNPACK = frozenset({
 })  # fmt: skip
 """Overloads that ``ALL_PARTITIONER_CONFIGS`` has a config for, quantised ones apart."""
 
+_NOTHING = frozenset({"aten::alias_copy"})
+"""What views become that have nothing to move: ``transpose`` of one dimension with itself."""
 Leaf = Sequence[str]
 
 
@@ -210,7 +212,7 @@ def _of_parts(
             some[dtype] = worst(reasons)
     found |= {"not": refused} if refused else {}
     found |= {"some": some} if some else {}
-    return found | {"delegated": "all" if name in XNNPACK else _delegated(calls)}
+    return found | {"delegated": "all" if name in XNNPACK else _delegated(name, calls)}
 
 
 STAGES = ("verifier", "edge", "variant", "kernel", "dtype")
@@ -223,9 +225,13 @@ def worst(reasons: Iterable[str]) -> str:
     return min(found, key=lambda why: STAGES.index(why.partition(" ")[0]), default="")
 
 
-def _delegated(calls: Mapping[str, Sequence[Sequence[Leaf]]]) -> str:
+def _delegated(name: str, calls: Mapping[str, Sequence[Sequence[Leaf]]]) -> str:
     outcomes = calls.get("float32") or [leaves for each in calls.values() for leaves in each]
-    named = {in_edge(leaf[0]) for leaves in outcomes for leaf in leaves} - _PRIMITIVE
+    named = (
+        {in_edge(leaf[0]) for leaves in outcomes for leaf in leaves}
+        - _PRIMITIVE
+        - (_NOTHING - {name})
+    )
     if named and named <= XNNPACK:
         return "all"
     return "some" if named & XNNPACK else "none"
