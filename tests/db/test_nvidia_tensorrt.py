@@ -313,6 +313,21 @@ def test_validators_are_those_of_the_release(
     assert _resolution(database, f"{_NAME}@{release}", op, **given).code == code
 
 
+@pytest.mark.parametrize(
+    ("op", "given", "verdict"),
+    [
+        ("aten::bitwise_and.Tensor", ("self", "other"), Verdict.FALLBACK),
+        ("aten::bitwise_not", ("self",), Verdict.FALLBACK),
+        ("aten::mul.Tensor", ("self", "other"), Verdict.UNSUPPORTED),
+    ],
+)
+def test_a_type_that_no_engine_has_hinders_only_what_is_converted(
+    op: str, given: tuple[str, ...], verdict: Verdict, database: Database
+) -> None:
+    numbers: dict[str, Value] = dict.fromkeys(given, _tensor(8, dtype="int64"))
+    assert _resolution(database, f"{_NAME}@2.2.0", op, **numbers).verdict is verdict
+
+
 @pytest.mark.slow
 def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:
     for found in newest_of_each_release(database, _NAME):

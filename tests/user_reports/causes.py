@@ -75,7 +75,6 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "Gaudi: places that lie on the host",
     ),
     Cause.ANOTHER_WORD: (
-        "TensorRT: bits of whole numbers",
         "MPS: frames of lips enlarged in float16",
         "MPS: max of int64 in torch 2.0",
         "MPS: embeddings of a largest norm",

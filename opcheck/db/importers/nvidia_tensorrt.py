@@ -177,7 +177,12 @@ def _conditions(
     code = _code()
     served = {op: said["impl"][0] for op, said in operators.items() if "method" in said}
     own = [op for op in operators if op not in served]
-    facts = [{**fact, "ops": own} if "converted" in fact else fact for fact in code["facts"]]
+    typed = [op for op in own if op not in _of_booleans(code["facts"])]
+    facts = [
+        {**fact, "ops": typed if "dtype" in str(fact["tests"]) else own} if "converted" in fact
+        else fact
+        for fact in code["facts"]
+    ]  # fmt: skip
     static = [
         op
         for key, how in converters(folder, release).items()
@@ -195,6 +200,18 @@ def _conditions(
         "at": [f"{_SOURCE}:{_DECOMPOSITIONS}"],
     }
     yield from stated.for_every_form([taken_apart], served)
+
+
+def _of_booleans(facts: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Overloads of which booleans alone are converted: what an engine has no type for is not."""
+    none_but = {"subject": "dtype", "argument": "self", "none_of": ["bool"]}
+    return frozenset(
+        op
+        for fact in facts
+        if fact["verdict"] == "fallback"
+        if [none_but] in fact.get("cases", [fact.get("tests")])
+        for op in fact["ops"]
+    )
 
 
 def _vendor(folder: Path, releases: Iterable[str]) -> VendorFile:
