@@ -92,6 +92,38 @@ TOLD: dict[Callable[[Tensor], Tensor], set[str]] = {
 }
 
 
+@torch.library.custom_op("opcheck_tests::asks_for_xpu", mutates_args=())
+def asks_for_xpu(x: Tensor) -> Tensor:
+    return x.sin() if x.is_xpu else x.cos()
+
+
+@asks_for_xpu.register_fake
+def _(x: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
+_COMPOSITE = torch.library.Library("opcheck_tests", "FRAGMENT")
+_COMPOSITE.define("asks_for_hpu(Tensor x) -> Tensor")
+
+
+@torch.library.impl(_COMPOSITE, "asks_for_hpu", "CompositeImplicitAutograd")
+def _asks_for_hpu(x: Tensor) -> Tensor:
+    return x.sin() if x.device.type == "hpu" else x.cos()
+
+
+def by_composite(x: Tensor) -> Tensor:
+    found: Tensor = torch.ops.opcheck_tests.asks_for_hpu(x)
+    return found
+
+
+def branches(then: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    return lambda x: torch.cond(torch.tensor(True), then, torch.cos, (x,))
+
+
+def by_type_in_a_branch(x: Tensor) -> Tensor:
+    return x.sin() if x.device.type == "mlu" else x.cos()
+
+
 def asked_by(module: nn.Module) -> DeviceAsked:
     asked = DeviceAsked(TYPES)
     trace_model(module, (torch.empty(4, 4),), {}, device_type="rbln", asked=asked)
@@ -105,6 +137,17 @@ def test_types_are_told_apart_where_code_that_runs_names_them(
     asked = asked_by(Calls(then))
     assert asked.told_apart(TYPES) == TOLD[then]
     assert not asked.casts
+
+
+@pytest.mark.parametrize(("then", "told"), [(asks_for_xpu, "xpu"), (by_composite, "hpu")])
+def test_code_that_runs_within_a_call_is_heard(then: Callable[[Tensor], Tensor], told: str) -> None:
+    assert asked_by(Calls(then)).told_apart(TYPES) == {told}
+
+
+def test_code_of_a_branch_is_heard() -> None:
+    asked_by(Calls(branches(torch.sin)))  # PyTorch imports what it branches with, which is heard
+    assert asked_by(Calls(branches(torch.sin))).told_apart(TYPES) == set()
+    assert asked_by(Calls(branches(by_type_in_a_branch))).told_apart(TYPES) == {"mlu"}
 
 
 def test_what_a_module_holds_may_name_a_device() -> None:
