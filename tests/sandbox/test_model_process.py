@@ -106,6 +106,18 @@ def test_a_write_that_the_code_gives_up_is_a_note(place: str) -> None:
     assert unchanged()
 
 
+def test_what_is_read_of_the_database_there_is_kept_for_nobody(tmp_path: Path) -> None:
+    """Where the index lacks a file yet, the user would be told of a write of the code's."""
+    first = (
+        "from pathlib import Path\n"
+        "from opcheck.db.files.index import save_compiled\n"
+        f"save_compiled(Path({str(tmp_path / 'index')!r}), 'a.yaml', 64 * '0', b'')\n"
+    )
+    (result,) = run(WorkRequest(ModelSpec(written(first=first)), ((DeviceWork("npu"),),)))
+    assert not [note for note in result.notes if "refused" in note]
+    assert not (tmp_path / "index").exists()
+
+
 def test_a_script_has_temporary_files_and_its_own_processes() -> None:
     first = (
         "import multiprocessing, subprocess, sys, tempfile, shutil, pathlib\n"

@@ -8,6 +8,7 @@ import time
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 
 from opcheck.files import read_bytes
 
@@ -23,6 +24,15 @@ _KEPT = 30 * 86_400
 SHIPPED = Path(__file__).parent.parent.parent / "_index"
 """Compiled files that a wheel brings; a checkout has none. Nothing is ever written there."""
 _COMPILED = re.compile(r".+-\w+-[0-9a-f]{8}-[0-9a-f]{16}\.json(?:[0-9a-f]{16})?")
+
+
+class _Now:
+    writes: ClassVar[bool] = True
+
+
+def write_nothing() -> None:
+    """From now on only read: this process may not write where users keep their caches."""
+    _Now.writes = False
 
 
 def cache_folder() -> Path | None:
@@ -64,6 +74,8 @@ def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
 
     Others may write the same file at the same time: each puts a whole one in its place.
     """
+    if not _Now.writes:
+        return
     path = compiled_path(folder, name, digest)
     temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
     with contextlib.suppress(OSError):

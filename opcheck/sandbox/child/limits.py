@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opcheck.db.files import index
 from opcheck.errors import WriteRefusedError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.jobs import Job
@@ -144,6 +145,7 @@ def confined(job: Job) -> Refusals:
     limits = job.limits
     if limits is None:
         return Refusals("")
+    index.write_nothing()
     # code of the user's keeps its home and caches
     places = tools_environment if job.code else scratch_environment
     scratch = places(str(Path(limits.scratch, "scratch")))
