@@ -21,6 +21,11 @@ def test_a_document_reads_as_the_standard_library_writes_it(made: dict[str, obje
     assert as_text(made) == json.dumps(made, indent=2) + "\n"
 
 
+def test_half_of_a_pair_of_surrogates_is_written_as_the_standard_library_does() -> None:
+    made = {"\udc00": ["\ud800", {"text": "\U0001f600"}]}
+    assert as_text(made) == json.dumps(made, indent=2) + "\n"
+
+
 def test_no_number_is_written_that_json_has_not() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_text({"ratio": float("nan")})

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-import msgspec.json
+import msgspec
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.report import KernelCount, ModelInfo, Reason
@@ -16,8 +16,10 @@ Json = Mapping[str, object]
 
 def as_text(document: Json | Sequence[Json]) -> str:
     """A document as it is written: ASCII only, so that no terminal or pipe can spoil it."""
-    # json indents in Python, a hundred times slower
-    return msgspec.json.format(json.dumps(document, allow_nan=False), indent=2) + "\n"
+    try:  # json indents in Python, a hundred times slower
+        return msgspec.json.format(json.dumps(document, allow_nan=False), indent=2) + "\n"
+    except msgspec.DecodeError:  # half of a pair of surrogates, which json lets pass
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def model_value(model: ModelInfo) -> Json:
