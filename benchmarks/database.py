@@ -24,11 +24,13 @@ _LOAD = """
 import sys, time
 from pathlib import Path
 from opcheck.db.files import index
+from opcheck.db.files.document import uncollected
 from opcheck.db.store import Database
 index.SHIPPED = Path(sys.argv[1])
 started = time.process_time()
 database = Database.open()
-matrices = [database.matrix(target) for target in database.targets()]
+with uncollected():  # as a scan loads them
+    matrices = [database.matrix(target) for target in database.targets()]
 count = sum(len(matrix.entries) > 0 for matrix in matrices)
 for matrix in matrices:
     matrix.entries.get("aten::add.Tensor"), matrix.conditions_for("aten::add.Tensor")

@@ -35,18 +35,20 @@ def open_regular(path: Path | str, limit: int) -> io.BufferedReader:
     Raises:
         OSError: it cannot be; ``strerror`` says why, whatever the reason is.
     """
-    return os.fdopen(_opened(path, limit), "rb")
+    return os.fdopen(_opened(path, limit)[0], "rb")
 
 
-def _opened(path: Path | str, limit: int) -> int:
+def _opened(path: Path | str, limit: int) -> tuple[int, int]:
+    """A descriptor of a file, and its size."""
     require_regular(path, limit)  # opening a device may already do something to it
     descriptor = os.open(path, _FLAGS)
     try:
-        _require(os.fstat(descriptor), path, limit)
+        status = os.fstat(descriptor)
+        _require(status, path, limit)
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor
+    return descriptor, status.st_size
 
 
 def read_bytes(path: Path | str, limit: int) -> bytes:
@@ -55,9 +57,9 @@ def read_bytes(path: Path | str, limit: int) -> bytes:
     Raises:
         OSError: it has more, or cannot be read; ``strerror`` says why.
     """
-    descriptor = _opened(path, limit)
+    descriptor, size = _opened(path, limit)
     try:
-        content = _content(descriptor, limit)
+        content = _content(descriptor, size, limit)
     finally:
         os.close(descriptor)
     if content is None:
@@ -65,13 +67,15 @@ def read_bytes(path: Path | str, limit: int) -> bytes:
     return content
 
 
-def _content(descriptor: int, limit: int) -> bytes | None:
-    """All of an open file; None where that is more than ``limit`` bytes. Most take two calls."""
-    parts, left, likely = list[bytes](), limit + 1, os.fstat(descriptor).st_size + 1
-    while left and (part := os.read(descriptor, min(left, max(likely, _LEAST)))):
+def _content(descriptor: int, size: int, limit: int) -> bytes | None:
+    """All of an open file of this size; None where that is more than ``limit`` bytes."""
+    parts, left, likely = list[bytes](), limit + 1, size + 1
+    while left and (part := os.read(descriptor, asked := min(left, max(likely, _LEAST)))):
         parts.append(part)
         left -= len(part)
         likely -= len(part)
+        if likely == 1 and len(part) < asked:  # as many as it was said to have, and no more
+            break
     return b"".join(parts) if left else None
 
 

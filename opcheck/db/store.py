@@ -67,8 +67,7 @@ class Database:
     ) -> "Database":
         """Open ``root``, or the copy that this package carries, or the one of its checkout.
 
-        On it lie what installed packages bring, and the folders named in ``overlays``. Where none
-        do, what was read is kept for as long as no file changes.
+        What installed packages bring and ``overlays`` lie on it; alone it is kept until it changes.
         """
         candidates = (root,) if root else (_PACKAGE / "_compat_db", _PACKAGE.parent / "compat_db")
         found = next((path for path in candidates if path.is_dir()), None)
@@ -78,10 +77,11 @@ class Database:
                 Sentence("no database of operators: {text}", text=looked),
                 Sentence("install opcheck again"),
             )
-        added = (*(() if root else layers.installed()), *layers.given(overlays))
+        cache = cache_folder() if cached else None
+        added = (*(() if root else layers.installed(cache)), *layers.given(overlays))
         for layer in added:
             overlay.require_something(layer)
-        made = cls(found, cache_folder() if cached else None, added)
+        made = cls(found, cache, added)
         return made if root or added else _OWN.while_unchanged(found, made)
 
     @property

@@ -1,5 +1,6 @@
 """One vendor's part of the database: what holds for all its releases, and the releases' files."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +41,7 @@ class Vendor:
     _served: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
     _paired: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     _edited: dict[str, tuple[Path, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _noted: dict[Path, Mapping[str, str]] = field(default_factory=dict, repr=False, compare=False)
+    _noted: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -108,10 +109,10 @@ class Vendor:
 
     def _is_edited(self, found: Document) -> bool:
         """Whether a generated file is no longer what its importer wrote."""
-        folder = found.path.parent
+        folder, name = os.path.split(found.place)
         if folder not in self._noted:
             self._noted[folder] = digests.noted(folder)
-        return self._noted[folder].get(found.path.name, found.digest) != found.digest
+        return self._noted[folder].get(name, found.digest) != found.digest
 
 
 def read_vendor(name: str, places: Mapping[str, Place], cache: Path | None) -> Vendor:

@@ -57,6 +57,7 @@ def within(torch: str, spans: str, versions: Sequence[str]) -> bool:
 
 
 @cache
+@cache
 def covers(spans: str, version: str) -> bool:
     """Whether a version lies in spans with or without ends: ``..2.4, 2.7, 2.9..2.11, 2.13..``.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
+from opcheck.db.files.document import uncollected
 from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
@@ -26,7 +27,8 @@ def open_database(databases: Sequence[str] = ()) -> Database:
 
 def matrices_of(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:
     """A matrix for each target named."""
-    return tuple(database.matrix(target) for target in select(database, specs))
+    with uncollected():
+        return tuple(database.matrix(target) for target in select(database, specs))
 
 
 def matrices_for(database: Database, request: ScanRequest) -> tuple[SupportMatrix, ...]:

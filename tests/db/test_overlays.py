@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from opcheck.db.files import layers, noted
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, ExitCode
+from opcheck.files import read_bytes
 from opcheck.model.database import Statement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import TargetSpec
@@ -236,6 +238,48 @@ def test_installed_packages_bring_databases(
         "acmedb/team.yaml",
         f"{tmp_path.as_posix()}/over/again.yaml",
     ]
+
+
+def test_a_package_that_is_installed_later_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, cache, opened = tmp_path / "path", tmp_path / "cache", list[object]()
+    (path / "other-1.0.dist-info").mkdir(parents=True)
+    (path / "other-1.0.dist-info" / "entry_points.txt").write_text("[console_scripts]\n")
+
+    def counted(file: str, most: int) -> bytes:
+        opened.append(file)
+        return read_bytes(file, most)
+
+    def installed() -> tuple[layers.Layer, ...]:
+        opened.clear()
+        return layers.installed(cache)
+
+    monkeypatch.setattr(sys, "path", [str(path)])
+    monkeypatch.setattr(layers, "read_bytes", counted)
+    assert installed() == installed() == ()
+    assert opened  # the folder is so new that what comes now may look the same
+    monkeypatch.setattr(noted, "MARGIN", -(10**12))  # as if it had been there for long
+    assert installed() == installed() == ()
+    assert not opened
+    package(path, "acmedb", "acmedb")
+    assert [layer.origin for layer in installed()] == ["acmedb"]
+
+
+def test_what_is_written_anew_in_place_is_read_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acmedb").mkdir()
+    points = tmp_path / "acmedb.egg-info" / "entry_points.txt"
+    points.parent.mkdir()
+    points.write_text("")
+    (points.parent / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: acmedb\nVersion: 1\n")
+    (tmp_path / "acmedb" / "__init__.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(noted, "MARGIN", -(10**12))
+    assert layers.installed(tmp_path / "cache") == layers.installed(tmp_path / "cache") == ()
+    points.write_text("[opcheck.databases]\nacmedb = acmedb\n")
+    assert [layer.origin for layer in layers.installed(tmp_path / "cache")] == ["acmedb"]
 
 
 @pytest.mark.parametrize(

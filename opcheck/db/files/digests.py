@@ -1,5 +1,6 @@
 """The digests of generated files, as they are noted beside them."""
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -12,13 +13,13 @@ _MOST_BYTES = 1 << 26
 """Of a generated file: the largest has some megabytes."""
 
 
-def noted(folder: Path) -> Mapping[str, str]:
+def noted(folder: Path | str) -> Mapping[str, str]:
     """File name -> the digest that its importer noted; empty where none was noted."""
     try:
-        lines = read_bytes(folder / NAME, _MOST_BYTES).decode().splitlines()
+        lines = read_bytes(os.path.join(folder, NAME), _MOST_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
-    pairs = (line.split(maxsplit=1) for line in lines if len(line.split(maxsplit=1)) == 2)
+    pairs = (pair for line in lines if len(pair := line.split(maxsplit=1)) == 2)
     return {name.removeprefix("*"): digest for digest, name in pairs}
 
 

@@ -92,19 +92,18 @@ def _state(folder: Path) -> str | None:
 
     It is to be asked before they are read: a file that changes meanwhile is told otherwise later.
     """
-    told, newest = [], 0
+    names, before = _names(folder), f"{folder}{os.sep}"
     try:
-        for name in _names(folder):
-            now = os.stat(f"{folder}{os.sep}{name}")
-            newest = max(newest, changed(now))
-            told.append(
-                (name, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_dev, now.st_ino)
-            )
+        found = [os.stat(before + name) for name in names]
     except (OSError, ValueError):
         return None
-    if newest >= time.time_ns() - MARGIN:
+    if found and max(map(changed, found)) >= time.time_ns() - MARGIN:
         return None
-    return sha256(repr(told).encode()).hexdigest()
+    told = [
+        (name, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_dev, now.st_ino)
+        for name, now in zip(names, found, strict=True)
+    ]
+    return sha256(msgspec.json.encode(told)).hexdigest()
 
 
 def _notes(folder: Path) -> str:

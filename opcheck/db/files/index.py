@@ -12,11 +12,12 @@ from typing import ClassVar
 
 from opcheck.files import read_bytes
 
-FORMAT = "8"
+FORMAT = "9"
 """Part of every name, so that a change of what is stored finds no older file."""
 _SEALED = 65
 """Bytes of the first line of a compiled file."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_MORE = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _MOST_BYTES = 1 << 26
 """Of a compiled file: sixteen times what the file itself may have."""
 _KEPT = 30 * 86_400
@@ -49,20 +50,61 @@ def cache_folder() -> Path | None:
 
 def load_compiled(folder: Path | None, name: str, digest: str) -> memoryview | None:
     """The compiled form of a file with this digest; None where there is none that is whole."""
-    found = None if folder is None else _content(place_of(folder, name, digest))
+    if folder is None:
+        return None
+    found = _content(compiled_path(folder, name, digest))
+    if found is None:
+        found = _content(compiled_path(SHIPPED, name, digest))  # what the wheel brings
     if found is None:
         return None
     stored = found[_SEALED:]
     return stored if found[:_SEALED] == _seal(digest, stored) else None
 
 
-def read_compiled(path: Path) -> memoryview | None:
+def read_compiled(path: str) -> memoryview | None:
     """What a compiled file holds that was found whole before, and has not changed since."""
     found = _content(path)
     return None if found is None else found[_SEALED:]
 
 
-def _content(path: Path) -> memoryview | None:
+def lines(path: str, most: int) -> bytes:
+    """What :func:`append` wrote to a file; nothing where it is larger, or its end is missing."""
+    try:
+        text = read_bytes(path, most)
+    except FileNotFoundError:
+        return b""
+    except OSError:
+        text = b"?"
+    if text and not text.endswith(b"\n"):
+        begin_anew(path)
+        return b""
+    return text
+
+
+def begin_anew(path: str) -> None:
+    """Remove a file of lines that is damaged or has become too large."""
+    if _Now.writes:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def append(path: str, line: bytes) -> None:
+    """Add a line to a file of the index; says nothing where it cannot be written.
+
+    Others may add to it at the same time: a line is written at once.
+    """
+    if not _Now.writes:
+        return
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        descriptor = os.open(path, _MORE, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+
+def _content(path: str) -> memoryview | None:
     try:
         return memoryview(read_bytes(path, _MOST_BYTES))
     except OSError:
@@ -76,7 +118,7 @@ def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
     """
     if not _Now.writes:
         return
-    path = compiled_path(folder, name, digest)
+    path = Path(compiled_path(folder, name, digest))
     temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,15 +142,9 @@ def _remove_old(folder: Path) -> None:
                     os.unlink(item.path)
 
 
-def compiled_path(folder: Path, name: str, digest: str) -> Path:
+def compiled_path(folder: Path, name: str, digest: str) -> str:
     """Where the compiled form of a file with this digest is, if there is one."""
-    return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
-
-
-def place_of(folder: Path, name: str, digest: str) -> Path:
-    """Where the compiled form is read from: the user's index, else what the wheel brings."""
-    own = compiled_path(folder, name, digest)
-    return own if own.exists() else compiled_path(SHIPPED, name, digest)
+    return f"{folder}{os.sep}{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
 
 
 def _seal(digest: str, stored: bytes | memoryview) -> bytes:
@@ -126,9 +162,14 @@ def _checks() -> str:
     """
     files = Path(__file__).parent
     folders = (files.parent / "schema", files.parent / "by_hand")
-    found = sorted(path for folder in folders for path in folder.glob("*.py"))
-    code = b""
-    for path in (files / "yaml_reader.py", *found):
+    found = sorted(
+        f"{folder}{os.sep}{name}"
+        for folder in folders
+        for name in os.listdir(folder)
+        if name.endswith(".py")
+    )
+    code = sha256()
+    for path in (f"{files}{os.sep}yaml_reader.py", *found):
         with contextlib.suppress(OSError):
-            code += path.read_bytes()
-    return sha256(code).hexdigest()[:8]
+            code.update(read_bytes(path, _MOST_BYTES))
+    return code.hexdigest()[:8]

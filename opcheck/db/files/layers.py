@@ -2,13 +2,18 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from opcheck.db.files.index import load_compiled, save_compiled
+from opcheck.db.files.noted import status_of
 from opcheck.errors import DatabaseError
 from opcheck.files import read_bytes
 from opcheck.lang.sentence import Sentence
@@ -17,6 +22,9 @@ GROUP = "opcheck.databases"
 """Entry points of this group name a package, or something that is or gives a path to a folder."""
 _MOST_BYTES = 1 << 20
 """Of a list of entry points: a package has a few, a line each."""
+_EGG = ".egg-info"
+"""Of a folder that is written in place by a new installation from the same checkout."""
+_NOTES = "entry_points.files"
 
 
 class Layer(Struct, frozen=True):
@@ -38,9 +46,9 @@ def given(folders: Sequence[Path]) -> tuple[Layer, ...]:
     return tuple(_layer(folder, folder.as_posix()) for folder in folders)
 
 
-def installed() -> tuple[Layer, ...]:
-    """The layers that installed packages bring, by name."""
-    if not _any_installed():
+def installed(cache: Path | None = None) -> tuple[Layer, ...]:
+    """The layers that installed packages bring, by name; ``cache``: the folder of the index."""
+    if not _any_installed(cache):
         return ()
     from importlib.metadata import entry_points
 
@@ -48,23 +56,44 @@ def installed() -> tuple[Layer, ...]:
     return tuple(_layer(_folder_of(point), point.name) for point in points)
 
 
-def _any_installed() -> bool:
-    """Whether a package on the path has entry points of the group; reads what little there is.
+def _any_installed(cache: Path | None) -> bool:
+    """Whether a package on the path has entry points of the group.
 
-    Asking the standard library costs twenty milliseconds, for an answer that is mostly no.
+    Asking the standard library costs twenty milliseconds, for an answer that is mostly no. That it
+    is no is noted for as long as the folders of the path are as they were: whatever installs a
+    package makes a folder in one of them.
     """
-    return any(GROUP.encode() in text for text in _entry_point_files())
+    state = None if cache is None else _state()
+    if state is not None and load_compiled(cache, _NOTES, state) is not None:
+        return False
+    written_anew = False
+    for item in _descriptions():
+        written_anew = written_anew or item.name.endswith(_EGG)
+        with contextlib.suppress(OSError):
+            if GROUP.encode() in read_bytes(f"{item.path}/entry_points.txt", _MOST_BYTES):
+                return True
+    if cache is not None and state is not None and not written_anew:
+        save_compiled(cache, _NOTES, state, b"")
+    return False
 
 
-def _entry_point_files() -> Iterator[bytes]:
-    import sys
-
+def _descriptions() -> Iterator["os.DirEntry[str]"]:
+    """What describes the packages on the path."""
     for entry in dict.fromkeys(sys.path):
         with contextlib.suppress(OSError), os.scandir(entry or ".") as found:
-            for item in found:
-                if item.name.endswith((".dist-info", ".egg-info")):
-                    with contextlib.suppress(OSError):
-                        yield read_bytes(f"{item.path}/entry_points.txt", _MOST_BYTES)
+            yield from (item for item in found if item.name.endswith((".dist-info", _EGG)))
+
+
+def _state() -> str | None:
+    """What the system tells of the folders of the path; None where one may yet change."""
+    told = []
+    for entry in dict.fromkeys(sys.path):
+        path = os.path.abspath(entry)
+        status = status_of(path)
+        if status is None and os.path.exists(path):
+            return None
+        told.append((path, status))
+    return sha256(msgspec.json.encode(told)).hexdigest()
 
 
 def _folder_of(point: Any) -> Path:

@@ -1,33 +1,41 @@
-"""What a file was found to hold, noted for as long as the system tells the same of it.
+"""What files were found to hold, noted for as long as the system tells the same of them.
 
-Neither the file nor its compiled form is then read through to see whether it changed.
+Neither a file nor its compiled form is then read through to see whether it changed. All notes are
+lines of one file, the last of a path holds: a thousand files are told by one read.
 """
 
 import os
 import time
-from hashlib import sha256
+from collections.abc import MutableMapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from opcheck.db.files.index import load_compiled, place_of, read_compiled, save_compiled
+from opcheck.db.files import index
 from opcheck.db.files.kept import MARGIN, changed
 
 Status = tuple[int, int, int, int, int]
 """Size, changes of content and of what is noted of it, device and number of a file."""
+_LARGEST = 1 << 21
+"""Bytes of notes: five times what all files of a database come to; they begin anew beyond it."""
 
 
 class Note(msgspec.Struct, frozen=True, array_like=True):
-    """The digest of a file, and what the system told of its compiled form."""
+    """What was found of a file, and what the system told of it and of its compiled form then."""
 
+    path: str
+    status: Status
     digest: str
+    shipped: bool
+    """Whether the compiled form is one that the wheel brings."""
     compiled: Status
 
 
-_NOTE = msgspec.json.Decoder(Note)
+_NOTES = msgspec.json.Decoder(Note)
 
 
-def status_of(path: Path) -> Status | None:
+def status_of(path: str | Path) -> Status | None:
     """What the system tells of a file; None where it is so new that it may yet change."""
     try:
         now = os.stat(path)
@@ -40,17 +48,13 @@ def status_of(path: Path) -> Status | None:
 
 def noted(cache: Path, path: Path, status: Status) -> tuple[str, memoryview] | None:
     """The digest of a file with this status, and its compiled form; None where none is noted."""
-    stored = load_compiled(cache, _name(path), _key(path, status))
-    if stored is None:
+    note = _notes(_place(cache)).get(os.fspath(path))
+    if note is None or note.status != status:
         return None
-    try:
-        note = _NOTE.decode(stored)
-    except msgspec.MsgspecError:
-        return None
-    place = place_of(cache, path.name, note.digest)
+    place = _compiled(cache, path, note.digest, shipped=note.shipped)
     if status_of(place) != note.compiled:
         return None
-    compiled = read_compiled(place)
+    compiled = index.read_compiled(place)
     return None if compiled is None else (note.digest, compiled)
 
 
@@ -59,15 +63,29 @@ def note(cache: Path, path: Path, status: Status | None, digest: str) -> None:
 
     Its compiled form is there and was found whole.
     """
-    compiled = status_of(place_of(cache, path.name, digest))
-    if status is not None and compiled is not None:
-        text = msgspec.json.encode(Note(digest, compiled))
-        save_compiled(cache, _name(path), _key(path, status), text)
+    for shipped in (False, True):
+        compiled = status_of(_compiled(cache, path, digest, shipped=shipped))
+        if status is not None and compiled is not None:
+            made = Note(os.fspath(path), status, digest, shipped, compiled)
+            _notes(_place(cache))[made.path] = made
+            index.append(_place(cache), msgspec.json.encode(made) + b"\n")
+            return
 
 
-def _name(path: Path) -> str:
-    return f"{path.name}.noted"
+def _place(cache: Path) -> str:
+    return index.compiled_path(cache, "all.noted", "0" * 16)
 
 
-def _key(path: Path, status: Status) -> str:
-    return sha256(repr((os.fspath(path), status)).encode()).hexdigest()
+def _compiled(cache: Path, path: Path, digest: str, *, shipped: bool) -> str:
+    return index.compiled_path(index.SHIPPED if shipped else cache, path.name, digest)
+
+
+@cache
+def _notes(place: str) -> MutableMapping[str, Note]:
+    """The notes in a file, and those that this process adds."""
+    text = index.lines(place, _LARGEST)
+    try:
+        return {note.path: note for note in _NOTES.decode_lines(text)}
+    except msgspec.MsgspecError:  # damaged: they begin anew
+        index.begin_anew(place)
+        return {}

@@ -22,6 +22,9 @@ from opcheck.db.schema.checks import ListOf, MapOf, OneOrMore, Record, Shape
 
 Said = Mapping[str, Any]
 _ANYTHING = msgspec.json.Decoder[Any]()
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_WHOLE = ""
+"""The name of the part that has all which is decoded at once."""
 _WHERE = ("chips", "torch", "keys")
 """What of an entry tells where it holds."""
 Limit = tuple[Sequence[Said], Sequence[str]]
@@ -252,7 +255,7 @@ def compiled(data: Mapping[str, Any], shape: Record) -> bytes:
     Raises:
         ValueError: the index cannot hold it.
     """
-    packer = Packer()
+    packer, whole = Packer(), dict[str, Any]()
     for key, said in data.items():
         if _of_lines(shape.of(key)):
             pack_lines(packer, key, said)
@@ -261,7 +264,8 @@ def compiled(data: Mapping[str, Any], shape: Record) -> bytes:
             count = plain(Counter(map(_library, said)))
             packer.add(key, values, count, msgspec.json.encode(_limits(said)))
         else:
-            packer.add(key, plain(said))
+            whole[key] = said
+    packer.add(_WHOLE, plain(whole))
     return packer.packed()
 
 
@@ -283,7 +287,10 @@ def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
     Raises:
         ValueError: the text is damaged.
     """
-    return {key: _part(found, shape.of(key)) for key, found in unpacked(text).items()}
+    found = unpacked(text)
+    (whole,) = found.pop(_WHOLE)
+    parts = {key: _part(stored, shape.of(key)) for key, stored in found.items()}
+    return {**_OBJECT.decode(whole.content), **parts}
 
 
 def everything(text: bytes | memoryview) -> Any:
@@ -296,11 +303,7 @@ def everything(text: bytes | memoryview) -> Any:
 
 
 def _part(found: Sequence[Part], shape: Shape | None) -> Any:
-    if _of_entries(shape):
-        return Entries(*found)
-    if _of_lines(shape):
-        return StoredLines(*found)
-    return _ANYTHING.decode(found[0].content)
+    return Entries(*found) if _of_entries(shape) else StoredLines(*found)
 
 
 def _of_entries(shape: Shape | None) -> bool:

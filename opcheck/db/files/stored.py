@@ -62,7 +62,7 @@ class Part(Struct):
         return memoryview(self.text)[start : self.end if end < 0 else end]
 
 
-def unpacked(text: bytes | memoryview) -> Mapping[str, Sequence[Part]]:
+def unpacked(text: bytes | memoryview) -> dict[str, Sequence[Part]]:
     """What :class:`Packer` put together.
 
     Raises:
