@@ -21,12 +21,14 @@ LARGEST = 28.2 * 10**6
 MetaX (0.8), Biren (0.7), Rebellions (0.1), ONNX Runtime (0.2), ExecuTorch (0.1), TorchAir (0.3),
 OpenVINO (0.2) and Core ML (0.2)."""
 _LOAD = """
-import sys, time
+import gc, sys, time
 from pathlib import Path
+from opcheck.app.main import COLLECTED_EVERY
 from opcheck.db.files import index
 from opcheck.db.files.document import uncollected
 from opcheck.db.store import Database
 index.SHIPPED = Path(sys.argv[1])
+gc.set_threshold(COLLECTED_EVERY)  # as every command does
 started = time.process_time()
 database = Database.open()
 with uncollected():  # as a scan loads them

@@ -46,7 +46,7 @@ from opcheck.sandbox.command_line import own_process
 from opcheck.version import __version__
 
 _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
-_COLLECTED_EVERY = 50_000
+COLLECTED_EVERY = 50_000
 """Objects more: what a command reads it keeps, and by Python's 700 the collector looks at it all
 again and again, a tenth of the time of a short command."""
 INTERRUPTED = 130
@@ -57,7 +57,7 @@ BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
 def main() -> None:
     """Run the command line of this process and exit."""
     signal.signal(signal.SIGTERM, _end)
-    gc.set_threshold(_COLLECTED_EVERY)
+    gc.set_threshold(COLLECTED_EVERY)
     if shell := os.environ.get(VARIABLE):
         from opcheck.app.completion.answers import shell_lines
 
