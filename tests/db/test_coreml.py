@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db.importers.coreml import CoreMlImporter
 from opcheck.db.importers.coreml.domains import Definition, definitions
@@ -28,6 +29,14 @@ from tests.db.calls import dense, node
 
 FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16", "int64"))
 COMPLEX = dense(2, 3, dtype="complex64")
+
+
+def _computed(op: str, argument: str, of: str, **arguments: Value) -> Node:
+    """A call, one of whose arguments is computed of this."""
+    call = node(op, **arguments, **{argument: dense(3)})
+    return replace(call, modes=((f"computed {argument}", of),))
+
+
 CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     ("coreml-cpu", "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
     ("coreml-cpu", "aten::relu_", FLOAT, Verdict.NATIVE, "registered"),
@@ -82,6 +91,10 @@ WITH_ARGUMENTS: tuple[tuple[Node, str], ...] = (
      "converter-raises"),
     (node("aten::layer_norm", input=FLOAT, normalized_shape=(3,), weight=dense(3)), "registered"),
     (node("aten::instance_norm", input=HALF, weight=dense(3, dtype="float16")),
+     "converter-raises"),
+    (_computed("aten::instance_norm", "weight", "inputs", input=FLOAT), "converter-raises"),
+    (_computed("aten::instance_norm", "weight", "parameters", input=FLOAT), "registered"),
+    (_computed("aten::layer_norm", "bias", "inputs", input=FLOAT, normalized_shape=(3,)),
      "converter-raises"),
     (node("aten::nan_to_num", self=FLOAT), "registered"),
     (node("aten::nan_to_num", self=WHOLE), "converter-raises"),

@@ -99,6 +99,28 @@ def test_what_kernels_check_is_told(
     assert (found.code == "runtime-refuses") is refused
 
 
+OWN = node("aten::linear", input=dense(4, 3), weight=dense(5, 3), bias=dense(5))
+
+
+@pytest.mark.parametrize(
+    ("target", "modes", "left"),
+    [
+        (XNNPACK, (), False),
+        (XNNPACK, (("computed weight", "parameters"),), True),
+        (XNNPACK, (("computed weight", "inputs"),), True),
+        (XNNPACK, (("computed bias", "inputs"),), True),
+        (PORTABLE, (("computed weight", "inputs"),), False),
+    ],
+)
+def test_xnnpack_takes_weights_that_are_parameters_as_they_are(
+    target: str, modes: tuple[tuple[str, str], ...], left: bool, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(target)))
+    call = replace(OWN, outputs=(dense(4, 5),), modes=modes)
+    found = Walk([call], matrix, "2.13.0").resolution(0)
+    assert (found.code == "left-to-portable-kernels") is left
+
+
 IMAGE, EMPTY = dense(2, 3, 4, 4), dense(0, 3)
 
 

@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn.modules import module as hooks
 
 from opcheck.trace.calls.call_site import Site, from_stack
+from opcheck.trace.calls.constants import is_constant
 from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.costs.account import Account, BookedTree
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
@@ -65,6 +66,8 @@ class Repeats:
         if type(given) is not DeviceTensor or not _plain(given) or _hooked(module):
             return None
         if tree.occupied or tree.training or tree.casting or torch.is_grad_enabled():
+            return None
+        if is_constant(given):
             return None
         alike: Any = module
         own = {**module._parameters, **module._buffers}

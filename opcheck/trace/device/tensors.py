@@ -186,6 +186,8 @@ class DeviceTensor(torch.Tensor):
     """The device that Python is told of while it has an alias, see ``alias.py``."""
     accounted: ClassVar[bool] = False
     """Whether an account of the run's memory is kept, so that storages know something."""
+    followed: ClassVar[bool] = False
+    """Whether storages know what they were computed of."""
 
     __torch_dispatch__ = torch._C._disabled_torch_dispatch_impl  # no Python key: C++'s plain branch
 
@@ -330,18 +332,19 @@ def device_tensor(
 
 KEPT = "_opcheck_memory"
 """Attribute of a storage: what an account of the run's memory knows of it."""
+COMPUTED = "_opcheck_computed"
+"""Attribute of a storage: what it was computed of, see ``constants.py``."""
 
 
 def copy_memory_tag(made: DeviceTensor, source: DeviceTensor) -> None:
     """Have a tensor that stands for the same memory as ``source`` keep what is known of that.
 
-    Where no account is kept, no storage is asked for: autograd sums in place what nobody holds.
+    Where nothing is known, no storage is asked for: autograd sums in place what nobody holds.
     """
-    if not DeviceTensor.accounted:
-        return
-    found = source.untyped_storage().__dict__.get(KEPT)
-    if found is not None:
-        made.untyped_storage().__dict__[KEPT] = found
+    if DeviceTensor.accounted or DeviceTensor.followed:
+        found = source.untyped_storage().__dict__
+        known = {key: found[key] for key in (KEPT, COMPUTED) if key in found}
+        made.untyped_storage().__dict__.update(known)
 
 
 def adopt(

@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
 
 from opcheck.model.trace import UnknownClass
+from opcheck.trace.calls import constants
 from opcheck.trace.calls.call_site import is_internal, shown
 from opcheck.trace.calls.engine import Engine
 
@@ -35,6 +36,7 @@ _MAKING = frozenset({
     torch.range, torch.tril_indices, torch.triu_indices, torch.zeros,
 })  # fmt: skip
 """Functions of PyTorch that make a tensor of no other."""
+_RANDOM = frozenset({torch.rand, torch.randint, torch.randn, torch.randperm})
 _FLAGS = ("_is_compiling_flag", "_is_exporting_flag")
 
 
@@ -64,7 +66,10 @@ class _MadeThere(TorchFunctionMode):
         given = dict(kwargs or {})
         if func in _MAKING and str(given.get("device") or "cpu") == "cpu":
             given["device"] = self._device
-        return func(*args, **given)
+        result = func(*args, **given)
+        if func not in _RANDOM:
+            constants.made(pytree.tree_leaves((args, given)), pytree.tree_leaves(result))
+        return result
 
 
 class NotingClasses:
@@ -85,7 +90,8 @@ class NotingClasses:
         """Run it as :data:`opcheck.trace.running.attempt.RunModel` says."""
         self.found = ()
         given = {*self._unknown((args, kwargs), returned=False), *self._permuted((args, kwargs))}
-        with _MadeThere(engine.device):
+        weights = constants.followed(module, pytree.tree_leaves((args, kwargs)))
+        with _MadeThere(engine.device), weights:
             result = module(*args, **kwargs)
         returned = {*self._unknown(result, returned=True), *self._repeated(result, (args, kwargs))}
         self.found = tuple(sorted({*given, *returned}))
