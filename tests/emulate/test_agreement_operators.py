@@ -64,48 +64,52 @@ def _known(case: str) -> str:
     return next((cause for pattern, cause in KNOWN.items() if re.fullmatch(pattern, case)), "")
 
 
-JOBS: Mapping[tuple[str, str], Job] = {
-    **{("operators", target): (target, choice_of(target)) for target in SHARES},
-    **{
-        ("conditions", target): (target, {"dtypes": ["float32"], "first": 1, "conditions": True})
-        for target in CONDITIONS
-    },
-    **{
-        ("autocast", str(number)): (
-            target, {**autocast_choice(number), "conditions": not WHOLE},
-        )
-        for number, (target, _) in enumerate(AUTOCAST)
-    },
-    ("autocast", "half"): (
-        NEWEST,
-        {
-            "operators": ["pinverse", "linalg_pinv"], "dtypes": ["float32"],
-            "autocast": "bfloat16",
+@cache
+def jobs() -> Mapping[tuple[str, str], Job]:
+    """What the tests below compare, by kind and by what tells them apart."""
+    return {
+        **{("operators", target): (target, choice_of(target)) for target in SHARES},
+        **{
+            ("conditions", target): (
+                target, {"dtypes": ["float32"], "first": 1, "conditions": True},
+            )
+            for target in CONDITIONS
         },
-    ),
-    ("conditions", "plain tensors"): (
-        "cambricon-mlu370",
-        {
-            "dtypes": ["float32"], "first": 1, "operators": ["linalg_svdvals", "linalg_eigvals"],
-            "conditions": True,
+        **{
+            ("autocast", str(number)): (
+                target, {**autocast_choice(number), "conditions": not WHOLE},
+            )
+            for number, (target, _) in enumerate(AUTOCAST)
         },
-    ),
-}  # fmt: skip
-"""What the tests below compare, by kind and by what tells them apart."""
+        ("autocast", "half"): (
+            NEWEST,
+            {
+                "operators": ["pinverse", "linalg_pinv"], "dtypes": ["float32"],
+                "autocast": "bfloat16",
+            },
+        ),
+        ("conditions", "plain tensors"): (
+            "cambricon-mlu370",
+            {
+                "dtypes": ["float32"], "first": 1,
+                "operators": ["linalg_svdvals", "linalg_eigvals"], "conditions": True,
+            },
+        ),
+    }  # fmt: skip
 
 
 def both_sides(kind: str, which: str) -> tuple[Answer, Answer]:
     """What is predicted of a job, and what is asked."""
-    target, _ = JOBS[kind, which]
+    target, _ = jobs()[kind, which]
     return _all_of(target.partition("-")[0])[kind, which]
 
 
 @cache
 def _all_of(vendor: str) -> Mapping[tuple[str, str], tuple[Answer, Answer]]:
     """Every job of a vendor in one process a side: to load PyTorch takes longer than most."""
-    jobs = {name: job for name, job in JOBS.items() if job[0].startswith(f"{vendor}-")}
-    predicted, asked = agreement.sides(("predicted", "asked"), [*jobs.values()])
-    return dict(zip(jobs, zip(predicted, asked, strict=True), strict=True))
+    of_it = {name: job for name, job in jobs().items() if job[0].startswith(f"{vendor}-")}
+    predicted, asked = agreement.sides(("predicted", "asked"), [*of_it.values()])
+    return dict(zip(of_it, zip(predicted, asked, strict=True), strict=True))
 
 
 @pytest.mark.slow
