@@ -27,6 +27,7 @@ from tests.emulate.agreement import (
     autocast_choice,
     choice_of,
     compared,
+    conditions_choice,
     described,
 )
 from tests.emulate.agreement_document import (
@@ -69,12 +70,7 @@ def jobs() -> Mapping[tuple[str, str], Job]:
     """What the tests below compare, by kind and by what tells them apart."""
     return {
         **{("operators", target): (target, choice_of(target)) for target in SHARES},
-        **{
-            ("conditions", target): (
-                target, {"dtypes": ["float32"], "first": 1, "conditions": True},
-            )
-            for target in CONDITIONS
-        },
+        **{("conditions", target): (target, conditions_choice(target)) for target in CONDITIONS},
         **{
             ("autocast", str(number)): (
                 target, {**autocast_choice(number), "conditions": not WHOLE},
@@ -143,7 +139,7 @@ def test_that_refusal_is_of_the_host_too() -> None:
 @pytest.mark.parametrize("target", CONDITIONS)
 def test_what_conditions_refuse_of_the_first_sample_of_every_operator(target: str) -> None:
     found = compared(*both_sides("conditions", target))
-    check(found)
+    check(found, share=1 if WHOLE else len(CONDITIONS))
     assert found.by_condition >= LEAST_REFUSALS
 
 
@@ -175,9 +171,10 @@ def test_operators_agree(target: str) -> None:
 
 
 def test_every_operator_is_run_for_one_target() -> None:
-    """And for two more, where what conditions refuse is compared."""
-    shares = [choice_of(target).get("operators", operator_names()) for target in SHARES]
-    assert {name for share in shares for name in share} == set(operator_names())
+    """And for one more, where what conditions refuse is compared."""
+    for targets, choice in ((SHARES, choice_of), (CONDITIONS, conditions_choice)):
+        shares = [choice(target).get("operators", operator_names()) for target in targets]
+        assert {name for share in shares for name in share} == set(operator_names())
 
 
 # --- the page ------------------------------------------------------------------------------------
