@@ -22,6 +22,7 @@ from tests.preloaded import libraries
 
 if said.FOLDER in os.environ:  # a worker of such a run
     said.begin()
+gc.disable()  # until all is collected: what is imported stays
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 # before torch is loaded: with a test at work on each core, threads would only wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -38,6 +39,8 @@ LONGEST = (
     "trace/test_strides.py", "db/test_importers.py", "rewrite/test_spellings.py",
 )  # fmt: skip
 """Files that take a third of a minute or more: the last to be begun would be waited for alone."""
+COLLECTED_EVERY = 20_000
+"""Objects more, as in opcheck's own processes: by Python's 700 the collector takes a tenth."""
 LEFT_OUT = pytest.StashKey[list[str]]()
 
 
@@ -84,6 +87,8 @@ def pytest_collection_finish() -> None:
     """Leave every test and what is loaded until the end: the collector need not look at it."""
     gc.collect()
     freeze()
+    gc.enable()
+    gc.set_threshold(COLLECTED_EVERY)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

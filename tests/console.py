@@ -43,18 +43,23 @@ def steps(text: str) -> tuple[Step, ...]:
 
 def printed(command: str, folder: Path, *, colour: bool = False) -> str:
     """What a command prints now, in a terminal of 80 columns; without colour unless wanted."""
+    done = ran(command, folder, colour=colour)
+    if done.returncode:
+        raise RuntimeError(f"{command!r} exits with {done.returncode}:\n{done.stderr}")
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+
+
+def ran(command: str, folder: Path, *, colour: bool = False) -> "subprocess.CompletedProcess[str]":
+    """A command, run by bash in such a terminal; ``opcheck`` and ``python`` have started before."""
     environment = dict(_environment())
     if colour:
         del environment["NO_COLOR"]
         environment["FORCE_COLOR"] = "1"
     program = shlex.join(python(*_LOADED, environment=tuple(environment.items())))
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", "-c", _SHELL % program + command],
         capture_output=True, text=True, check=False, cwd=folder, env=environment,
     )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"{command!r} exits with {done.returncode}:\n{done.stderr}")
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
 
 
 @cache

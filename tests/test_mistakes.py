@@ -1,8 +1,6 @@
 """Ordinary mistakes on a command line: each is answered by what to write instead."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from opcheck.errors import ExitCode, OpcheckError
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import select
 from tests.app.stand_in import StandIn, outcome
+from tests.console import ran
 
 NETS = """
 import argparse
@@ -151,9 +150,8 @@ def test_what_cannot_be_built(source: str, folder: Path) -> None:
     made += "net.Net.__module__ = '__main__'; sys.modules['__main__'].Net = net.Net; "
     made += "torch.save(net.build()[0], 'whole.pt')"
     if source.startswith(("weights", "whole")):
-        subprocess.run([sys.executable, "-c", made], cwd=folder, check=True)
-    command = [sys.executable, "-m", "opcheck", "scan", *source.split()]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert ran(f'python -c "{made}"', folder).returncode == 0
+    done = ran(f"opcheck scan {source}", folder)
     assert done.returncode in (ExitCode.USAGE, ExitCode.MODEL)
     assert RUNS[source] in done.stderr
     assert done.stdout == ""

@@ -1,10 +1,7 @@
 """What the README shows is what the commands say."""
 
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +10,7 @@ import pytest
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode
 from opcheck.lang.speech import Language
-from tests.console import EXAMPLES, ROOT
+from tests.console import EXAMPLES, ROOT, ran
 from tests.pictures import PAGE, PICTURE, page_picture, picture
 from tests.readme import (
     DOCS,
@@ -104,8 +101,7 @@ def test_lines_to_copy_are_found() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("line", PLAIN)
 def test_a_line_can_be_copied_as_it_stands(line: str, clone: Path) -> None:
-    command = [sys.executable, "-m", "opcheck", *shlex.split(line)[1:]]
-    done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=False)
+    done = ran(line, clone)
     assert done.returncode in (ExitCode.PASS, ExitCode.GATE), done.stderr
     assert done.stdout
 

@@ -47,6 +47,11 @@ class Template(Struct, frozen=True, dict=True):
         return sum(len(literal) for literal, *_ in string.Formatter().parse(self.english))
 
     @cached_property
+    def literal(self) -> str:
+        """The longest of what is fixed: no text without it was made of this."""
+        return max((part for part, *_ in string.Formatter().parse(self.english)), key=len)
+
+    @cached_property
     def first(self) -> str:
         """The word that every text made of it begins with; "" where a place is in the first."""
         word = self.english.partition(" ")[0]

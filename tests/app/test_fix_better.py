@@ -3,7 +3,6 @@
 import json
 import runpy
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,9 @@ from opcheck.model.target import TargetSpec
 from opcheck.rewrite.fusing.base import fusions
 from tests.app.stand_in import Outcome, outcome
 from tests.console import ROOT
+from tests.preloaded import python
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("libraries_are_loaded")]
 
 GPT = """\
 import math
@@ -168,7 +168,7 @@ def test_a_gpt_has_its_attention_and_its_gates_fused() -> None:
         "print(tuple(program.module()(torch.arange(32).view(2, 16)).shape))\n"
     )
     loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [*python("torch"), "-c", code], capture_output=True, text=True, check=False
     )
     assert (loaded.returncode, loaded.stdout) == (0, "(2, 16, 50)\n"), loaded.stderr
 

@@ -1,8 +1,7 @@
 """``opcheck fix --patch``: layers of an installed library become ones of subclasses."""
 
-import importlib.util
 import subprocess
-import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,11 @@ from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.rewrite.source.changing import Form
 from tests.app.stand_in import run
+from tests.preloaded import python
 
-needs_timm = pytest.mark.skipif(not importlib.util.find_spec("timm"), reason="no timm here")
+pytestmark = pytest.mark.usefixtures("libraries_are_loaded")
+LIBRARIES = ("torch", *(name for name in ("timm", "transformers") if find_spec(name)))
+needs_timm = pytest.mark.skipif(not find_spec("timm"), reason="no timm here")
 NET = """\
 import torch
 from timm.models.swin_transformer import WindowAttention
@@ -86,7 +88,7 @@ def test_layers_of_a_library_are_patched_proved_and_load_what_was_saved(
     assert found.proof.backward is not None
     assert found.proof.backward.holds
     done = subprocess.run(
-        [sys.executable, "-c", USE], capture_output=True, text=True, check=False, cwd=tmp_path
+        [*python(*LIBRARIES), "-c", USE], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.stdout.strip() == "PatchedWindowAttention Own", done.stderr[-2000:]
 
@@ -155,7 +157,7 @@ print(before > 0, after, same, *names)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("transformers"), reason="no transformers here")
+@pytest.mark.skipif(not find_spec("transformers"), reason="no transformers here")
 @pytest.mark.parametrize(
     ("model", "told"),
     [("bert", "True 0 True layers"), ("llama", "True 0 True layers"), ("layer", "True 0 False")],
@@ -176,7 +178,7 @@ def test_attention_of_transformers_is_registered_where_a_model_looks_it_up(
         assert kind is not None
         assert kind.holds
     done = subprocess.run(
-        [sys.executable, "-c", SEEN, model],
+        [*python(*LIBRARIES), "-c", SEEN, model],
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.stdout.strip() == told, done.stderr[-2000:]

@@ -1,7 +1,7 @@
 """Advisories: whom they concern, which uses they bite, and what is wrong with a damaged one."""
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import opcheck
 from opcheck.db.by_hand import advice
 from opcheck.db.by_hand.advice import documents
 from opcheck.db.by_hand.overlays import Addition
+from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
 from opcheck.db.predicates import read_predicate
 from opcheck.db.store import Database
@@ -64,15 +65,26 @@ from tests.lang.told import in_chinese
 from tests.test_cases import Applied
 
 BASE = Layer(ROOT, "")
-FILES = {found.path.stem: found for found in documents(BASE, None)}
-ADDED = list(advice.advisories(BASE, documents(BASE, None)))
+FILES = sorted(path.stem for path in (ROOT / "advisories").rglob("*.yaml"))
+
+
+@cache
+def files() -> Mapping[str, Document]:
+    """Every advisory's file by its name."""
+    return {found.path.stem: found for found in documents(BASE, None)}
+
+
+@cache
+def additions() -> Sequence[Addition]:
+    """What all of them add."""
+    return list(advice.advisories(BASE, [*files().values()]))
 
 
 def told(use: Node) -> set[str]:
     """Ids of the advisories of every vendor that a use meets."""
     return {
         said["code"]
-        for added in ADDED
+        for added in additions()
         for said in added.conditions
         if str(use.op) in said["ops"] and matches(_condition(said), use) is not None
     }
@@ -525,12 +537,13 @@ def test_uses_that_an_advisory_is_about(name: str) -> None:
 
 
 def test_every_advisory_has_a_use_above() -> None:
-    assert set(FILES) == set().union(*(ids for _, ids, _ in HELD.values()))
+    assert set(files()) == set().union(*(ids for _, ids, _ in HELD.values()))
+    assert sorted(files()) == FILES
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_advisory_says_where_it_was_told(name: str) -> None:
-    said = FILES[name].data
+    said = files()[name].data
     assert all(reference["url"].startswith("https://") for reference in said["references"])
     tables = Database.open(ROOT).tables
     higher = {f"higher_order::{name}" for name in HIGHER_ORDERS}  # in no list of the dispatcher's
@@ -681,9 +694,9 @@ def test_a_vendors_folder_has_none_of_another(tmp_path: Path) -> None:
 
 
 def test_an_advisory_may_concern_a_vendor_to_come() -> None:
-    vendors = {added.vendor for added in ADDED}
+    vendors = {added.vendor for added in additions()}
     assert {"torch-fl", "onnx"} <= vendors - set(Database.open(ROOT).vendors)
-    assert all(isinstance(added, Addition) and added.origin == "" for added in ADDED)
+    assert all(isinstance(added, Addition) and added.origin == "" for added in additions())
 
 
 def _unsaid_defaults(added: Addition) -> Iterator[tuple[str, str]]:
@@ -705,4 +718,4 @@ def _unsaid_defaults(added: Addition) -> Iterator[tuple[str, str]]:
 
 def test_an_argument_left_at_its_default_counts_as_if_it_was_given() -> None:
     """PyTorch hands a kernel no argument that a call leaves at its default."""
-    assert [(a.origin, *found) for a in ADDED for found in _unsaid_defaults(a)] == []
+    assert [(a.origin, *found) for a in additions() for found in _unsaid_defaults(a)] == []

@@ -1,6 +1,7 @@
 """Which targets there are, and how a user's spelling finds one."""
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from opcheck.model.target import Target, TargetSpec
 
 _ROOT = Path(__file__).resolve().parent.parent.parent / "compat_db"
 _DATABASE = Database(_ROOT)
+
+
+@cache
+def _targets() -> tuple[Target, ...]:
+    return tuple(t for name in _DATABASE.names() for t in _DATABASE.releases(name))
 
 
 def test_targets_are_the_newest_of_every_chip(database: Database) -> None:
@@ -78,7 +84,7 @@ def test_what_is_not_there(database: Database, text: str, message: str, hint: st
     assert caught.value.exit_code is ExitCode.USAGE
 
 
-@given(st.sampled_from([t for n in _DATABASE.names() for t in _DATABASE.releases(n)]))
+@given(st.deferred(lambda: st.sampled_from([*_targets()])))
 def test_every_target_is_named_exactly(target: Target) -> None:
     assert _DATABASE.resolve(TargetSpec.parse(str(target))) == target
 

@@ -34,7 +34,7 @@ out, and so are the operators: one in ``OPERATOR_SHARE`` for a target, each for 
 The page's own run takes all of them for all targets, and so do tests with ``OPCHECK_WHOLE=1``.
 """
 CONDITIONS = (NEWEST, "cambricon-mlu370")
-"""Targets for which what conditions refuse is compared for operators, too."""
+"""Targets for which what conditions refuse is compared for operators, too; they share these."""
 OPERATOR_SHARE = 6
 TARGETS = tuple(SHARES)
 """Operators."""
@@ -229,6 +229,15 @@ def choice_of(target: str) -> dict[str, Any]:
     first = list(SHARES).index(target) % OPERATOR_SHARE
     dtypes = {"dtypes": SHARES[target]} if SHARES[target] else {}
     return {"operators": operator_names()[first::OPERATOR_SHARE], **dtypes}
+
+
+def conditions_choice(target: str) -> dict[str, Any]:
+    """What a test run takes where what conditions refuse is compared: each operator for one."""
+    chosen: dict[str, Any] = {"dtypes": ["float32"], "first": 1, "conditions": True}
+    if not WHOLE:
+        first = CONDITIONS.index(target)
+        chosen["operators"] = operator_names()[first :: len(CONDITIONS)]
+    return chosen
 
 
 def autocast_choice(number: int, whole: bool = WHOLE) -> dict[str, Any]:

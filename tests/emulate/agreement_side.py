@@ -6,6 +6,7 @@ JSON and writes its answer as JSON to the file that it is told; the name of what
 the standard error stream, so that a process that ends is no mystery.
 """
 
+import gc
 import json
 import sys
 import warnings
@@ -181,6 +182,7 @@ def main() -> None:
     given = json.load(sys.stdin)
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)  # the other side runs beside this one
+    gc.set_threshold(20_000)  # as in a worker
     answers: list[dict[str, Outcome]] = []
     for target, choice in given["jobs"]:
         matrix = matrix_of(target)

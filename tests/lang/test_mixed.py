@@ -23,6 +23,8 @@ from tests.views.samples import STANDARD
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|“[^”]*”")
 SENTENCE = re.compile(r"[：；。()（）]|\s{2,}")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+ITEM = re.compile(r"^(?=\S|  - )", re.MULTILINE)
+"""Where a key of a file of the database begins, or an item of its list."""
 UNTOLD = re.compile(r"[A-Za-z]+(?: [a-z]+){3,}")
 """Four words of English in a row."""
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -71,14 +73,12 @@ def _texts(value: Any) -> Iterator[str]:
 
 @cache
 def conditions() -> tuple[str, ...]:
-    """Every text of a condition in the database."""
-    found: set[str] = set()
-    for path in sorted((PACKAGE.parent / "compat_db").rglob("*.yaml")):
-        text = path.read_text(encoding="utf-8")
-        _, mark, after = text.partition("\nconditions:\n")
-        if mark:
-            found.update(_texts(yaml.load(f"conditions:\n{after}", LOADER)))
-    return tuple(sorted(found))
+    """Every text of a condition in the database; what releases have in common is read once."""
+    items: set[str] = set()
+    for path in (PACKAGE.parent / "compat_db").rglob("*.yaml"):
+        _, _, after = path.read_text(encoding="utf-8").partition("\nconditions:\n")
+        items.update(item for item in ITEM.split(after) if "text" in item)
+    return tuple(sorted({text for item in items for text in _texts(yaml.load(item, LOADER))}))
 
 
 def filled(text: str) -> str:

@@ -3,14 +3,15 @@
 Neither library is here; packages that have the same names and functions stand for them.
 """
 
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from opcheck.errors import ExitCode
 from opcheck.source.model_configs import is_settings
+from tests.console import ran
 
 SETTINGS = "default_scope = 'mmengine'\nmodel = dict(type='TinyNet', width=8)\n"
 CHANGED = "_base_ = ['./settings.py']\nmodel = dict(width=16)\n"
@@ -76,8 +77,7 @@ def test_what_is_a_config_of_mmengine(text: str, is_one: bool, tmp_path: Path) -
 
 
 def scanned(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "opcheck", "scan", "-t", "ascend-910b", "--quiet", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return ran(shlex.join(["opcheck", "scan", "-t", "ascend-910b", "--quiet", *arguments]), folder)
 
 
 @pytest.fixture
