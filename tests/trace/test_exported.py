@@ -79,6 +79,18 @@ def test_classes_that_no_export_takes_or_gives_are_noted() -> None:
     assert elsewhere.unknown_classes == ()
 
 
+@pytest.mark.parametrize("target", ["onnxruntime-cpu", "openvino-cpu", "executorch-portable"])
+def test_the_switch_that_leaves_a_cache_out_is_named(database: Database, target: str) -> None:
+    caches = pytest.importorskip("transformers")
+    found = database.resolve(TargetSpec(target))
+    for made, named in ((caches.DynamicCache(), True), (Box(GIVEN), False)):
+        model = Calling(lambda _, x, made=made: (x.relu(), made))
+        trace = trace_model(model, (GIVEN,), {}, device_type=found.device_type)
+        report = resolve(trace, database.matrix(found))
+        (said,) = (each for each in report.findings if each.reason.code == "class-not-known")
+        assert ("use_cache=False in the call" in said.reason.text) is named
+
+
 def test_a_tensor_that_is_given_twice_is_noted_and_refused_where_a_converter_raises(
     database: Database,
 ) -> None:

@@ -74,7 +74,7 @@ class NotingClasses:
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
-        function = _code_of(model)
+        function = code_of(model)
         self._where, self._module = _where(function), getattr(function, "__module__", "")
         self.found: tuple[UnknownClass, ...] = ()
         """Those of the last run that ended."""
@@ -122,7 +122,7 @@ def _tensor(leaf: object) -> bool:
     return isinstance(leaf, torch.Tensor)
 
 
-def _code_of(model: Callable[..., Any]) -> Callable[..., Any]:
+def code_of(model: Callable[..., Any]) -> Callable[..., Any]:
     """The function that the user wrote."""
     written: Callable[..., Any] = model.forward if isinstance(model, nn.Module) else model
     found: Callable[..., Any] = inspect.unwrap(written)
