@@ -115,7 +115,9 @@ class Call(nn.Module):
 
 
 def cases(kind: str) -> Iterator[Case]:
-    """Every model of the zoo, with and without a cache, or half of PyTorch's operators in the dtypes that they take.
+    """Every model of the zoo, with a cache and without, or half of PyTorch's operators.
+
+    Operators come in the dtypes that they take.
 
     With an open dimension: more of the operators, in float32 or in the dtype that they take.
     """

@@ -316,12 +316,11 @@ class CompiledRegion(Struct, frozen=True, order=True):
 class UnknownClass(Struct, frozen=True, order=True):
     """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
 
-    It knows tensors, plain values, and registered containers. Beside these, what some converters do
-    not take: a tensor that the model gives twice, or takes with its dimensions in another order.
+    It knows tensors, plain values, registered containers; the last three are what converters break.
     """
 
     name: str
-    """``transformers.cache_utils.DynamicCache``; of a permuted tensor, ``[0, 2, 3, 1]``."""
+    """``transformers.cache_utils.DynamicCache``; an order, ``[0, 2, 3, 1]``; a viewed shape."""
     returned: bool
     """Whether the model gives it; else it is an input."""
     where: str = ""
@@ -330,6 +329,8 @@ class UnknownClass(Struct, frozen=True, order=True):
     """Whether it is a tensor that stands at several places of what the model gives."""
     permuted: bool = False
     """Whether it is a tensor that the model takes with its dimensions in another order."""
+    viewed: bool = False
+    """Whether it is what attention gives, and a view joins its batch with its positions."""
 
 
 class Kernel(Struct, frozen=True):

@@ -13,6 +13,7 @@ EXPORT = OpName("torch", "export")
 """What stands for the operator; the database has conditions on it, of these arguments."""
 _CACHES = "transformers.cache_utils."
 _GIVEN, _RETURNED, _REPEATED, _PERMUTED = "inputs", "outputs", "repeated", "permuted"
+_VIEWED = "viewed"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -47,6 +48,8 @@ def _argument(found: UnknownClass) -> str:
         return _REPEATED
     if found.permuted:
         return _PERMUTED
+    if found.viewed:
+        return _VIEWED
     return _RETURNED if found.returned else _GIVEN
 
 

@@ -7,7 +7,7 @@ checked on 2.6 to 2.13: ``torch.compiler._is_compiling_flag`` and, where there i
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -16,10 +16,12 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
+from torch.utils._python_dispatch import _disable_current_modes
 
 from opcheck.model.trace import UnknownClass
 from opcheck.trace.calls.call_site import is_internal, shown
 from opcheck.trace.calls.engine import Engine
+from opcheck.trace.running.attention_views import AttentionViews
 
 EXPORTED_TYPES = frozenset({"coreml", "executorch", "ort", "openvino"})
 """Device types of the vendors whose models leave PyTorch: ``kind: export`` in the database."""
@@ -56,6 +58,7 @@ class _MadeThere(TorchFunctionMode):
     def __init__(self, device: torch.device) -> None:
         super().__init__()
         self._device = device
+        self.views = AttentionViews()
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -64,7 +67,10 @@ class _MadeThere(TorchFunctionMode):
         given = dict(kwargs or {})
         if func in _MAKING and str(given.get("device") or "cpu") == "cpu":
             given["device"] = self._device
-        return func(*args, **given)
+        made = func(*args, **given)
+        with _disable_current_modes():
+            self.views.look(func, args, given, made)
+        return made
 
 
 class NotingClasses:
@@ -85,10 +91,10 @@ class NotingClasses:
         """Run it as :data:`opcheck.trace.running.attempt.RunModel` says."""
         self.found = ()
         given = {*self._unknown((args, kwargs), returned=False), *self._permuted((args, kwargs))}
-        with _MadeThere(engine.device):
+        with _MadeThere(engine.device) as there:
             result = module(*args, **kwargs)
         returned = {*self._unknown(result, returned=True), *self._repeated(result, (args, kwargs))}
-        self.found = tuple(sorted({*given, *returned}))
+        self.found = tuple(sorted({*given, *returned, *self._viewed(there.views.refused)}))
         return result
 
     def _repeated(self, result: object, inputs: object) -> Iterator[UnknownClass]:
@@ -105,6 +111,11 @@ class NotingClasses:
                 order = list(leaf.dim_order())
                 if order != sorted(order):
                     yield UnknownClass(str(order), False, self._where, permuted=True)
+
+    def _viewed(self, shapes: Iterable[tuple[int, ...]]) -> Iterator[UnknownClass]:
+        """The shapes of what attention gave that a view joins the batch of with the positions."""
+        for shape in shapes:
+            yield UnknownClass(str(list(shape)), False, self._where, viewed=True)
 
     def _unknown(self, value: object, *, returned: bool) -> Iterator[UnknownClass]:
         known = KNOWN if returned else (*KNOWN, nn.Module)
