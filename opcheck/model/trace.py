@@ -314,15 +314,12 @@ class CompiledRegion(Struct, frozen=True, order=True):
 
 
 class UnknownClass(Struct, frozen=True, order=True):
-    """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
-
-    It knows tensors, plain values, registered containers; the last three are what converters break.
-    """
+    """A value of a class that ``torch.export`` does not know, or that a converter breaks, of a model."""
 
     name: str
     """``transformers.cache_utils.DynamicCache``; an order, ``[0, 2, 3, 1]``; a viewed shape."""
     returned: bool
-    """Whether the model gives it; else it is an input."""
+    """Whether the model gives it."""
     where: str = ""
     """file:line of the model's forward; "" where it has none."""
     repeated: bool = False

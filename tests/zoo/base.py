@@ -46,8 +46,9 @@ def without_cache(make: Callable[[], Ready]) -> Callable[[], Ready]:
     def made() -> Ready:
         model, args, kwargs = make()
         for module in model.modules():  # the parts of some models have copies of the config
-            if hasattr(module, "config"):
-                module.config.use_cache = False
+            config: Any = getattr(module, "config", None)
+            if config is not None:
+                config.use_cache = False
         return model, args, kwargs
 
     return made
