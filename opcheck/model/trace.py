@@ -314,7 +314,7 @@ class CompiledRegion(Struct, frozen=True, order=True):
 
 
 class UnknownClass(Struct, frozen=True, order=True):
-    """A value of a class that ``torch.export`` does not know, or that a converter breaks, of a model."""
+    """What a model takes or gives of a class that ``torch.export`` does not know, or breaks."""
 
     name: str
     """``transformers.cache_utils.DynamicCache``; an order, ``[0, 2, 3, 1]``; a viewed shape."""
