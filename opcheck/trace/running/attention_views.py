@@ -5,7 +5,8 @@ Checked on torch 2.13.0. While it captures, the result lies as the query does
 position's lie together, so that code which joins them needs no copy, and the graph gets none. What
 the kernel is decomposed into later gives the batch within the positions
 (``torch/_decomp/decompositions.py:5835``): a view that joins the batch with the positions is then
-not possible, unless one of the two has one element.
+not possible, unless one of the two has one element. Private torch API used here:
+``_disable_current_modes``, ``torch._fused_sdp_choice``, ``WeakTensorKeyDictionary``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from msgspec import Struct
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention import SDPBackend
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.weak import WeakTensorKeyDictionary
 
 _VIEWED: frozenset[Any] = frozenset({
@@ -54,10 +56,12 @@ class AttentionViews:
             return
         if func is functional.scaled_dot_product_attention:
             query = args[0] if args else given.get("query")
-            if isinstance(query, Tensor) and _by_flash(query, args, given):
-                self._laid[made] = _of_attention(query)
+            with _disable_current_modes():  # none of these calls is the model's
+                if isinstance(query, Tensor) and _by_flash(query, args, given):
+                    self._laid[made] = _of_attention(query)
         elif args and isinstance(args[0], Tensor) and args[0] in self._laid:
-            self._follow(func, args, given, made)
+            with _disable_current_modes():
+                self._follow(func, args, given, made)
 
     def _follow(
         self, func: Callable[..., Any], args: Sequence[Any], given: Mapping[str, Any], made: Tensor
@@ -87,18 +91,22 @@ def _of_attention(query: Tensor) -> _Laid:
 
 def _by_flash(query: Tensor, args: Sequence[Any], given: Mapping[str, Any]) -> bool:
     """Whether PyTorch runs the call by that kernel on a CPU; nothing is computed."""
-
-    def there(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
-
-    own = [there(value) for value in args]
-    named = {name: there(value) for name, value in given.items()}
-    if query.dim() != _RANK:
+    tensors = [each for each in (*args, *given.values()) if isinstance(each, Tensor)]
+    if query.dim() != _RANK or any(each.layout is not torch.strided for each in tensors):
         return False
-    chosen = torch._fused_sdp_choice(*own, **named)
+    try:
+        own = [_there(value) for value in args]
+        chosen = torch._fused_sdp_choice(*own, **{name: _there(given[name]) for name in given})
+    except RuntimeError:  # no memory for tensors of such sizes
+        return False
     return int(chosen) == int(SDPBackend.FLASH_ATTENTION.value)
+
+
+def _there(value: Any) -> Any:
+    """A tensor on the CPU that lies as this one; other values as they are."""
+    if not isinstance(value, Tensor):
+        return value
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
 
 
 def _holds(tensor: Tensor, shape: Sequence[int]) -> bool:

@@ -16,7 +16,6 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
-from torch.utils._python_dispatch import _disable_current_modes
 
 from opcheck.model.trace import UnknownClass
 from opcheck.trace.calls.call_site import is_internal, shown
@@ -68,8 +67,7 @@ class _MadeThere(TorchFunctionMode):
         if func in _MAKING and str(given.get("device") or "cpu") == "cpu":
             given["device"] = self._device
         made = func(*args, **given)
-        with _disable_current_modes():
-            self.views.look(func, args, given, made)
+        self.views.look(func, args, given, made)
         return made
 
 
