@@ -438,7 +438,8 @@ def test_a_page_tells_which_line_keeps_a_marked_size_fixed() -> None:
      "  Python needs a number that a tensor holds, and the graph is made without"),
     (Cause.DATA_SIZE,
      "  code decides by a size that depends on values, as of what a mask or nonzero"),
-    (Cause.CACHE, "  its forward gives a cache for the next token: use_cache=False in the call,"),
+    (Cause.CACHE,
+     "  its forward gives a cache for the next token: use_cache=False in the call, or"),
     (Cause.CLASS, "  its forward takes or gives an object of a class that torch.export does not"),
     (Cause.OTHER, "  GuardOnDataDependentSymNode: Eq(u0, 1)"),
 ])  # fmt: skip
