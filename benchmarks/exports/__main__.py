@@ -55,14 +55,14 @@ cases were asked again: what is mended is counted as right here.
 # ExecuTorch: verdicts and what really happens
 
 Written by `python -m benchmarks.exports FOLDER {PORTABLE}`; do not edit. Models of `tests/zoo`,
-those of few modules first, and operators of PyTorch's own samples, drawn by a hash of their names,
-were really lowered for `{PORTABLE}` and run by `executorch.runtime`
-(`python -m benchmarks.exports.happened FOLDER operator {PORTABLE}`, and `model`), without asking
-opcheck. Beside that stands what a scan says of the same call. *Conversion* is whether a program is
-written; *running*, whether the runtime runs it too, whatever the values. *Unknown* is what opcheck
-says that nobody has told. What opcheck knows comes from ExecuTorch's sources and PyTorch's
-decompositions of other samples. Where an earlier run was wrong, the cause was read in these
-sources, and the same cases were asked again: what is mended is counted as right here.
+those that give a cache with `use_cache` off as well (`-uncached`), and operators of PyTorch's own
+samples, drawn by a hash of their names, were really lowered for `{PORTABLE}` and run by
+`executorch.runtime` (`python -m benchmarks.exports.happened FOLDER operator {PORTABLE}`, and
+`model`), without asking opcheck. Beside that stands what a scan says of the same call. *Conversion*
+is whether a program is written; *running*, whether the runtime runs it too, whatever the values.
+*Unknown* is what opcheck says that nobody has told. What opcheck knows comes from ExecuTorch's
+sources and PyTorch's decompositions of other samples. Where an earlier run was wrong, the cause was
+read in these sources, and the same cases were asked again: what is mended is counted as right here.
 """,
     XNNPACK: f"""\
 
@@ -73,11 +73,12 @@ The same with `XnnpackPartitioner` (`{XNNPACK}`).
     COREML: f"""\
 # Core ML: verdicts and what really happens
 
-Written by `python -m benchmarks.exports FOLDER {COREML}`; do not edit. Models of `tests/zoo` and
-operators of PyTorch's own samples, drawn by a hash of their names, were really converted by
-coremltools (`python -m benchmarks.exports.happened FOLDER operator {COREML}`, and `model`), without
-asking opcheck. Beside that stands what a scan says of the same call, which rests on the source of
-the converters alone. *Conversion* is whether an ML program is written. Core ML itself is part of
+Written by `python -m benchmarks.exports FOLDER {COREML}`; do not edit. Models of `tests/zoo`,
+those that give a cache with `use_cache` off (`-uncached`), and operators of PyTorch's own samples,
+drawn by a hash of their names, were really converted by coremltools
+(`python -m benchmarks.exports.happened FOLDER operator {COREML}`, and `model`), without asking
+opcheck. Beside that stands what a scan says of the same call, which rests on the source of the
+converters alone. *Conversion* is whether an ML program is written. Core ML itself is part of
 Apple's systems: nothing was run, and no values were compared. What was wrong was looked at, and
 what the source of the converters says of it was read: it is mended here. How often a scan was right
 of operators that nothing was mended for stands further below.

@@ -25,7 +25,7 @@ from benchmarks.exports.placed import Placing
 from opcheck.exporting import core_ml, onnx_runtime, open_vino
 from opcheck.exporting.execu_torch import ExecuTorch
 from opcheck.model.dynamic import DynamicInput
-from tests.zoo import ZOO
+from tests.zoo import UNCACHED, ZOO
 
 DTYPES = (torch.float32, torch.float16, torch.int64)
 OPERATORS = 360
@@ -115,12 +115,15 @@ class Call(nn.Module):
 
 
 def cases(kind: str) -> Iterator[Case]:
-    """Every model of the zoo, or half of PyTorch's operators in the dtypes that they take.
+    """Every model of the zoo, with a cache and without, or half of PyTorch's operators.
+
+    Operators come in the dtypes that they take.
 
     With an open dimension: more of the operators, in float32 or in the dtype that they take.
     """
     if kind in (MODEL, DYNAMIC_MODEL):
-        yield from (Case(kind, name, "", ZOO[name]) for name in sorted(ZOO, key=_drawn))
+        models = {**ZOO, **UNCACHED}
+        yield from (Case(kind, name, "", models[name]) for name in sorted(models, key=_drawn))
         return
     from torch.testing._internal.common_methods_invocations import op_db
 

@@ -1,6 +1,7 @@
 """A model captured by ``torch.export``, of the sizes of its inputs or of any in what is marked."""
 
 import linecache
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,11 +13,20 @@ from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and n
 from opcheck.exporting import outputs
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import Cause, ExportRun, Stage
-from opcheck.trace.calls.call_site import Site, from_error, shown
+from opcheck.trace.calls.call_site import Site, from_error, is_internal, shown
+from opcheck.trace.running.exported import code_of
 from opcheck.trace.sizes.runs import Inputs, Sizes, axes_of, resized
 
 _LONGEST = 100
 """Characters of a line of the model's code that are shown."""
+_DECORATORS = 20
+"""Lines of decorators that are looked through above a forward."""
+_UNKNOWN_CLASS = re.compile(
+    r"^(?:Found <class '(?P<given>.+?)'> in output|Unsupported input type <class '.+?'>)"
+)
+"""torch 2.13.0: ``torch/_functorch/_aot_autograd/utils.py:198`` of what a model gives,
+``torch/_export/non_strict_utils.py:209`` of what it takes."""
+_CACHES = "transformers.cache_utils."
 
 
 def captured(
@@ -81,21 +91,43 @@ def other_sizes(
         yield sizes, resized(args, kwargs, sizes)
 
 
-def not_captured(error: Exception) -> ExportRun:
-    """What ended a capture: why, and at which line of the model's code."""
+def not_captured(error: Exception, model: torch.nn.Module) -> ExportRun:
+    """What ended a capture: why, and at which line of the model's code.
+
+    What the model takes or gives is looked at when its code has ended: the line is where its
+    forward begins.
+    """
     file, line = from_error(error)
+    cause, code = _cause(error), _code(error, (file, line))
+    if cause in (Cause.CACHE, Cause.CLASS):
+        file, line, code = _forward_of(model)
     return ExportRun(
         Stage.CAPTURE,
         f"{type(error).__name__}: {_own_line(str(error))}",
-        cause=_cause(error),
+        cause=cause,
         place=f"{file}:{line}" if file else "",
-        code=_code(error, (file, line)),
+        code=code,
     )
+
+
+def _forward_of(model: torch.nn.Module) -> tuple[str, int, str]:
+    """Where the model's forward begins, and what stands there; nothing where it is no file's."""
+    code = getattr(code_of(model), "__code__", None)
+    if code is None or is_internal(code):
+        return "", 0, ""
+    for line in range(code.co_firstlineno, code.co_firstlineno + _DECORATORS):
+        text = linecache.getline(code.co_filename, line).strip()
+        if text.startswith("def "):
+            return shown(code.co_filename), line, text[:_LONGEST]
+    return "", 0, ""
 
 
 def _cause(error: Exception) -> Cause:
     """Why, by what torch 2.6 to 2.13 say."""
     text = str(error)
+    unknown = _UNKNOWN_CLASS.search(text)
+    if unknown is not None:
+        return Cause.CACHE if (unknown["given"] or "").startswith(_CACHES) else Cause.CLASS
     if text.startswith("Constraints violated"):
         return Cause.SIZE
     if "Could not extract specialized integer from data-dependent" in text:

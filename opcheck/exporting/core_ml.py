@@ -80,7 +80,7 @@ def _exported(
     except UsageError:
         raise
     except Exception as error:  # whatever the model's code raises while it is captured
-        return not_captured(error)
+        return not_captured(error, model)
     try:
         converted = coremltools.convert(
             graph,

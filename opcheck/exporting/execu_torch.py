@@ -108,7 +108,7 @@ class ExecuTorch:
         try:
             graph = captured(model, args, kwargs)
         except Exception as error:  # whatever the model's code raises while it is captured
-            return not_captured(error)
+            return not_captured(error, model)
         try:
             program = self.lowered(graph).to_executorch()
             with Path(path).open("wb") as file:
@@ -158,13 +158,18 @@ def _results(path: str, given: Sequence[Any]) -> list[Tensor]:
 def _apart(run: Callable[[], list[Tensor]]) -> list[Tensor]:
     """What a function gives in a process of its own: some of the runtime's checks end the process.
 
+    Where none may be started, as beside a model file that is not trusted, it is called here.
+
     Raises:
         RuntimeError: it raised, or ended the process.
     """
     context = get_context("fork")
     here, there = context.Pipe(duplex=False)
     child = context.Process(target=_answer, args=(run, there))
-    child.start()
+    try:
+        child.start()
+    except OSError:  # the sandbox gives EAGAIN
+        return run()
     there.close()
     try:
         done, said = pickle.loads(here.recv_bytes())

@@ -85,7 +85,7 @@ def _exported(
     except UsageError:
         raise
     except Exception as error:  # whatever the model's code raises while it is captured
-        return not_captured(error)
+        return not_captured(error, model)
     try:
         program = torch.onnx.export(graph, dynamo=True, opset_version=opset, verbose=False)
         assert program is not None

@@ -94,7 +94,7 @@ def _exported(
     except UsageError:
         raise
     except Exception as error:  # whatever the model's code raises while it is captured
-        return not_captured(error), None
+        return not_captured(error, model), None
     try:
         decoder = TorchFXPythonDecoder.from_exported_program(graph)
         converted = openvino.convert_model(decoder)

@@ -46,6 +46,10 @@ class Cause(StrEnum):
     """Code decides by a size that depends on values."""
     SIZE = "size"
     """The code holds for one size alone of a dimension that is marked."""
+    CACHE = "cache"
+    """The model gives a cache of transformers, for its next token."""
+    CLASS = "class"
+    """The model takes or gives an object of a class that is none of its containers."""
     OTHER = "other"
 
 

@@ -314,22 +314,20 @@ class CompiledRegion(Struct, frozen=True, order=True):
 
 
 class UnknownClass(Struct, frozen=True, order=True):
-    """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
-
-    It knows tensors, plain values, and registered containers. Beside these, what some converters do
-    not take: a tensor that the model gives twice, or takes with its dimensions in another order.
-    """
+    """What a model takes or gives of a class that ``torch.export`` does not know, or breaks."""
 
     name: str
-    """``transformers.cache_utils.DynamicCache``; of a permuted tensor, ``[0, 2, 3, 1]``."""
+    """``transformers.cache_utils.DynamicCache``; an order, ``[0, 2, 3, 1]``; a viewed shape."""
     returned: bool
-    """Whether the model gives it; else it is an input."""
+    """Whether the model gives it."""
     where: str = ""
     """file:line of the model's forward; "" where it has none."""
     repeated: bool = False
     """Whether it is a tensor that stands at several places of what the model gives."""
     permuted: bool = False
     """Whether it is a tensor that the model takes with its dimensions in another order."""
+    viewed: bool = False
+    """Whether it is what attention gives, and a view joins its batch with its positions."""
 
 
 class Kernel(Struct, frozen=True):

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import Finding, Place, Reason
 from opcheck.model.trace import Node, OpName, Phase, Trace, UnknownClass
@@ -10,7 +11,9 @@ from opcheck.resolve.conditions import matches, sentence
 
 EXPORT = OpName("torch", "export")
 """What stands for the operator; the database has conditions on it, of these arguments."""
+_CACHES = "transformers.cache_utils."
 _GIVEN, _RETURNED, _REPEATED, _PERMUTED = "inputs", "outputs", "repeated", "permuted"
+_VIEWED = "viewed"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -24,9 +27,20 @@ def _findings(classes: Sequence[UnknownClass], matrix: SupportMatrix) -> Iterato
         for condition in matrix.conditions_for(str(EXPORT)):
             matched = matches(condition, node)
             if matched is not None:
-                text = sentence(condition, matched, matrix.target.chip)
+                text = _without(found, sentence(condition, matched, matrix.target.chip))
                 yield _finding(found, condition, Reason(condition.code, text))
                 break
+
+
+def _without(found: UnknownClass, text: Sentence) -> Sentence:
+    """The sentence with the switch that leaves a class out, where there is one."""
+    if found.returned and found.name.startswith(_CACHES):
+        return Sentence(
+            '{said}; use_cache=False in the call, or "use_cache": false in config.json, leaves it'
+            " out",
+            said=text,
+        )
+    return text
 
 
 def _argument(found: UnknownClass) -> str:
@@ -34,6 +48,8 @@ def _argument(found: UnknownClass) -> str:
         return _REPEATED
     if found.permuted:
         return _PERMUTED
+    if found.viewed:
+        return _VIEWED
     return _RETURNED if found.returned else _GIVEN
 
 

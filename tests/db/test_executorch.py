@@ -124,6 +124,13 @@ def test_xnnpack_takes_weights_that_are_parameters_as_they_are(
 IMAGE, EMPTY = dense(2, 3, 4, 4), dense(0, 3)
 
 
+def norm(given: Value, training: bool = False) -> Node:
+    stats = {name: dense(3) for name in ("weight", "bias", "running_mean", "running_var")}
+    return node(
+        "aten::native_batch_norm", input=given, **stats, training=training, momentum=0.1, eps=1e-5
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "result", "left"),
     [
@@ -147,6 +154,12 @@ IMAGE, EMPTY = dense(2, 3, 4, 4), dense(0, 3)
         (node("aten::mul.Tensor", self=EMPTY, other=EMPTY), EMPTY, True),
         (node("aten::transpose.int", self=FLOAT, dim0=0, dim1=1), dense(3, 2), False),
         (node("aten::transpose.int", self=dense(3), dim0=0, dim1=0), dense(3), True),
+        (norm(IMAGE), IMAGE, False),
+        (norm(IMAGE, training=True), IMAGE, True),
+        (norm(dense(2, 3, 4, 4, 4)), dense(2, 3, 4, 4, 4), True),
+        (norm(dense(2, 3, dtype="float64")), dense(2, 3, dtype="float64"), True),
+        (node("aten::empty.memory_format", size=(0,)), dense(0, dtype="uint8"), False),
+        (node("aten::empty.memory_format", size=(2, 3)), FLOAT, True),
     ],
 )
 def test_what_the_partitioner_leaves_is_told(

@@ -79,6 +79,56 @@ def test_classes_that_no_export_takes_or_gives_are_noted() -> None:
     assert elsewhere.unknown_classes == ()
 
 
+def _attention(x: Tensor) -> Tensor:
+    x = x.transpose(1, 2)
+    return torch.nn.functional.scaled_dot_product_attention(x, x, x).transpose(1, 2)
+
+
+_LAID = {"memory_format": torch.contiguous_format}
+
+
+@pytest.mark.parametrize(("batch", "function", "refused"), [
+    (2, lambda x: x.reshape(x.shape[0], 5, 12).view(-1, 12), True),
+    (2, lambda x: x.contiguous().flatten(2).view(-1, 12), True),
+    (2, lambda x: x.clone().flatten(2).view(-1, 12), True),
+    (1, lambda x: x.reshape(x.shape[0], 5, 12).view(-1, 12), False),
+    (2, lambda x: x.flatten(2).reshape(-1, 12), False),
+    (2, lambda x: x.flatten(2) @ torch.ones(12, 3), False),
+    (2, lambda x: x.clone(**_LAID).flatten(2).view(-1, 12), False),
+    (2, lambda x: x.transpose(1, 2).reshape(x.shape[0], -1), False),
+    (2, lambda x: x.permute(1, 0, 2, 3).contiguous().view(-1, 12), False),
+])  # fmt: skip
+def test_a_view_of_attention_that_its_decomposition_breaks_is_noted_and_refused(
+    database: Database, batch: int, function: Callable[..., Any], refused: bool
+) -> None:
+    given = torch.linspace(-1, 1, batch * 60).reshape(batch, 5, 3, 4)
+    model = Calling(lambda _, x: function(_attention(x))).eval()
+    trace = trace_model(model, (given,), {}, device_type="executorch")
+    assert [found.viewed for found in trace.unknown_classes] == [True] * refused
+    for target in ("executorch-portable", "executorch-xnnpack"):
+        report = resolve(trace, database.matrix(database.resolve(TargetSpec(target))))
+        codes = [found.reason.code for found in report.findings if found.op == "torch::export"]
+        assert codes == ["converter-raises"] * refused
+    graph = torch.export.export(model, (given,), strict=False)
+    if refused:
+        with pytest.raises(ValueError, match="Cannot view a tensor"):
+            graph.run_decompositions()
+    else:
+        graph.run_decompositions()
+
+
+@pytest.mark.parametrize("target", ["onnxruntime-cpu", "openvino-cpu", "executorch-portable"])
+def test_the_switch_that_leaves_a_cache_out_is_named(database: Database, target: str) -> None:
+    caches = pytest.importorskip("transformers")
+    found = database.resolve(TargetSpec(target))
+    for made, named in ((caches.DynamicCache(), True), (Box(GIVEN), False)):
+        model = Calling(lambda _, x, made=made: (x.relu(), made))
+        trace = trace_model(model, (GIVEN,), {}, device_type=found.device_type)
+        report = resolve(trace, database.matrix(found))
+        (said,) = (each for each in report.findings if each.reason.code == "class-not-known")
+        assert ("use_cache=False in the call" in said.reason.text) is named
+
+
 def test_a_tensor_that_is_given_twice_is_noted_and_refused_where_a_converter_raises(
     database: Database,
 ) -> None:

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping
 
 from tests.zoo import diffusion, language, multimodal, speech, timm_models, vision
-from tests.zoo.base import Ready, seeded
+from tests.zoo.base import Ready, seeded, without_cache
 
 ZOO: Mapping[str, Callable[[], Ready]] = {
     f"{room}-{name}": seeded(make)
@@ -21,6 +21,21 @@ ZOO: Mapping[str, Callable[[], Ready]] = {
     for name, make in makers.items()
 }
 """Models in evaluation mode with positional and named inputs, by stable names."""
+
+UNCACHED: Mapping[str, Callable[[], Ready]] = {
+    f"{name}-uncached": without_cache(ZOO[name])
+    for name in (
+        *(
+            f"language-{name}"
+            for name in (
+                "bart", "bloom", "falcon", "gemma", "gemma2", "gpt2", "llama", "mamba", "mamba2",
+                "mistral", "mixtral", "opt", "phi", "qwen2", "qwen2-moe", "qwen3", "t5",
+            )
+        ),
+        "speech-whisper",
+    )
+}  # fmt: skip
+"""Those that give a cache beside their output, with ``"use_cache": false`` in their configs."""
 
 TRAINABLE: tuple[str, ...] = (
     "diffusion-unet",

@@ -40,6 +40,20 @@ def seeded(make: Callable[[], Ready]) -> Callable[[], Ready]:
     return made
 
 
+def without_cache(make: Callable[[], Ready]) -> Callable[[], Ready]:
+    """The same maker of a transformers model, which gives no cache: ``torch.export`` knows none."""
+
+    def made() -> Ready:
+        model, args, kwargs = make()
+        for module in model.modules():  # the parts of some models have copies of the config
+            config: Any = getattr(module, "config", None)
+            if config is not None:
+                config.use_cache = False
+        return model, args, kwargs
+
+    return made
+
+
 def ids(*shape: int) -> Tensor:
     """Token ids, none of them a special one."""
     return torch.randint(10, WORDS, shape)

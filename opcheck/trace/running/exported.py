@@ -7,7 +7,7 @@ checked on 2.6 to 2.13: ``torch.compiler._is_compiling_flag`` and, where there i
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -21,6 +21,7 @@ from opcheck.model.trace import UnknownClass
 from opcheck.trace.calls import constants
 from opcheck.trace.calls.call_site import is_internal, shown
 from opcheck.trace.calls.engine import Engine
+from opcheck.trace.running.attention_views import AttentionViews
 
 EXPORTED_TYPES = frozenset({"coreml", "executorch", "ort", "openvino"})
 """Device types of the vendors whose models leave PyTorch: ``kind: export`` in the database."""
@@ -58,6 +59,7 @@ class _MadeThere(TorchFunctionMode):
     def __init__(self, device: torch.device) -> None:
         super().__init__()
         self._device = device
+        self.views = AttentionViews()
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -66,10 +68,11 @@ class _MadeThere(TorchFunctionMode):
         given = dict(kwargs or {})
         if func in _MAKING and str(given.get("device") or "cpu") == "cpu":
             given["device"] = self._device
-        result = func(*args, **given)
+        made = func(*args, **given)
+        self.views.look(func, args, given, made)
         if func not in _RANDOM:
-            constants.made(pytree.tree_leaves((args, given)), pytree.tree_leaves(result))
-        return result
+            constants.made(pytree.tree_leaves((args, given)), pytree.tree_leaves(made))
+        return made
 
 
 class NotingClasses:
@@ -79,7 +82,7 @@ class NotingClasses:
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
-        function = _code_of(model)
+        function = code_of(model)
         self._where, self._module = _where(function), getattr(function, "__module__", "")
         self.found: tuple[UnknownClass, ...] = ()
         """Those of the last run that ended."""
@@ -91,10 +94,10 @@ class NotingClasses:
         self.found = ()
         given = {*self._unknown((args, kwargs), returned=False), *self._permuted((args, kwargs))}
         weights = constants.followed(module, pytree.tree_leaves((args, kwargs)))
-        with _MadeThere(engine.device), weights:
+        with _MadeThere(engine.device) as there, weights:
             result = module(*args, **kwargs)
         returned = {*self._unknown(result, returned=True), *self._repeated(result, (args, kwargs))}
-        self.found = tuple(sorted({*given, *returned}))
+        self.found = tuple(sorted({*given, *returned, *self._viewed(there.views.refused)}))
         return result
 
     def _repeated(self, result: object, inputs: object) -> Iterator[UnknownClass]:
@@ -112,6 +115,11 @@ class NotingClasses:
                 if order != sorted(order):
                     yield UnknownClass(str(order), False, self._where, permuted=True)
 
+    def _viewed(self, shapes: Iterable[tuple[int, ...]]) -> Iterator[UnknownClass]:
+        """The shapes of what attention gave that a view joins the batch of with the positions."""
+        for shape in shapes:
+            yield UnknownClass(str(list(shape)), False, self._where, viewed=True)
+
     def _unknown(self, value: object, *, returned: bool) -> Iterator[UnknownClass]:
         known = KNOWN if returned else (*KNOWN, nn.Module)
         for leaf in pytree.tree_leaves(value):
@@ -128,7 +136,7 @@ def _tensor(leaf: object) -> bool:
     return isinstance(leaf, torch.Tensor)
 
 
-def _code_of(model: Callable[..., Any]) -> Callable[..., Any]:
+def code_of(model: Callable[..., Any]) -> Callable[..., Any]:
     """The function that the user wrote."""
     written: Callable[..., Any] = model.forward if isinstance(model, nn.Module) else model
     found: Callable[..., Any] = inspect.unwrap(written)

@@ -438,6 +438,9 @@ def test_a_page_tells_which_line_keeps_a_marked_size_fixed() -> None:
      "  Python needs a number that a tensor holds, and the graph is made without"),
     (Cause.DATA_SIZE,
      "  code decides by a size that depends on values, as of what a mask or nonzero"),
+    (Cause.CACHE,
+     "  its forward gives a cache for the next token: use_cache=False in the call, or"),
+    (Cause.CLASS, "  its forward takes or gives an object of a class that torch.export does not"),
     (Cause.OTHER, "  GuardOnDataDependentSymNode: Eq(u0, 1)"),
 ])  # fmt: skip
 def test_a_page_tells_the_line_of_the_model_that_is_not_captured(cause: Cause, told: str) -> None:
@@ -461,6 +464,8 @@ CAUSES = {
     "torch.stack([x[i] for i in range(int(x.argmax()) // 3)])": Cause.NUMBER,
     "x if x[x > 0.2].shape[0] > 3 else -x": Cause.DATA_SIZE,
     "x + (1 if x.shape[0] == 2 else 2)": Cause.SIZE,
+    "(x, __import__('transformers').DynamicCache())": Cause.CACHE,
+    "(x, __import__('decimal').Decimal(1))": Cause.CLASS,
     "torch.from_numpy(x.numpy())": Cause.OTHER,
 }
 
@@ -477,9 +482,11 @@ def test_what_ends_a_capture_is_told_with_the_line(tmp_path: Path, body: str) ->
     model, inputs = space["net"]()
     with pytest.raises(Exception) as error:  # whatever torch.export raises
         captured(model, inputs, {}, dynamic_inputs(["x:0"]))
-    found = not_captured(error.value)
+    found = not_captured(error.value, model)
     assert (found.stage, found.cause) == (Stage.CAPTURE, CAUSES[body])
-    if found.cause is not Cause.SIZE:  # torch.export says it after the capture, of no line
+    if found.cause in (Cause.CACHE, Cause.CLASS):
+        assert (found.place, found.code) == ("net.py:5", "def forward(self, x):")
+    elif found.cause is not Cause.SIZE:  # torch.export says it after the capture, of no line
         assert (found.place, found.code) == ("net.py:6", f"return {body}"[:100])
 
 

@@ -33,6 +33,14 @@ CAUSES = {
         "code decides by a size that depends on values, as of what a mask or nonzero keeps; a"
         " fixed number of them, as topk gives, has a graph"
     ),
+    Cause.CACHE: (
+        "its forward gives a cache for the next token: use_cache=False in the call, or"
+        ' "use_cache": false in config.json, leaves it out'
+    ),
+    Cause.CLASS: (
+        "its forward takes or gives an object of a class that torch.export does not know as a"
+        " container: give its tensors, or register it with torch.utils._pytree.register_pytree_node"
+    ),
     Cause.SIZE: "the code holds for one size alone of what --dynamic marks",
 }
 """Why nothing was captured, where torch.export's own words are about its insides."""

@@ -42,6 +42,12 @@ _DELEGATED = ("float32", "float16")
 _RESHAPED = "aten::_reshape_alias"
 _BY_SIZE = frozenset({"aten::resize_", "aten::resize_as_"})
 """Refused by what a call makes of a size, which the facts state: samples tell dtypes alone."""
+_LEFT_UNLESS: Mapping[str, tuple[str, str, str]] = {
+    "aten::empty.memory_format": ("size", "[0]", "decomposed:2339"),
+    "aten::native_batch_norm": ("training", "False", "xnnpack:node_configs.py:27"),
+}
+"""What is left but with a value of an argument: tensors without elements are in no graph, as the
+one that batch norm makes for cuDNN alone; and batch norm is delegated in evaluation."""
 _OTHERS_ANY = frozenset({"aten::max.dim"})
 """What a config looks at the first tensor of alone: ``node_configs.py`` 75."""
 
@@ -285,7 +291,13 @@ def _left(
             name for kind in ("none", "some") for name in by[kind]
             if ("kernel" in own[name] or "primitive" in own[name]) is whole
         )  # fmt: skip
-        yield _to_portable(names, text, ["xnnpack:__init__.py:78"])
+        whole_names = [name for name in names if name not in _LEFT_UNLESS]
+        yield _to_portable(whole_names, text, ["xnnpack:__init__.py:78"])
+        for name in (name for name in names if name in _LEFT_UNLESS):
+            argument, value, unless = _LEFT_UNLESS[name]
+            tests = [{"subject": "value", "argument": argument, "none_of": [value]}]
+            at = ["xnnpack:__init__.py:78", unless]
+            yield {**_to_portable([name], text, at), "tests": tests}
     yield from _left_by_tensors(own, by["all"], known)
     for fact in _code()["xnnpack"]:
         for tests in fact["cases"]:
