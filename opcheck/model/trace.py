@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Costs
 from opcheck.model.dynamic import Site
+from opcheck.model.kept_out import UnknownClass
 from opcheck.model.launches import Launch
 
 
@@ -311,25 +312,6 @@ class CompiledRegion(Struct, frozen=True, order=True):
     where: str
     """Module path, or file:line."""
     how: Compilation
-
-
-class UnknownClass(Struct, frozen=True, order=True):
-    """A value of a class that ``torch.export`` does not know, which the whole model takes or gives.
-
-    It knows tensors, plain values, and registered containers. Beside these, what some converters do
-    not take: a tensor that the model gives twice, or takes with its dimensions in another order.
-    """
-
-    name: str
-    """``transformers.cache_utils.DynamicCache``; of a permuted tensor, ``[0, 2, 3, 1]``."""
-    returned: bool
-    """Whether the model gives it; else it is an input."""
-    where: str = ""
-    """file:line of the model's forward; "" where it has none."""
-    repeated: bool = False
-    """Whether it is a tensor that stands at several places of what the model gives."""
-    permuted: bool = False
-    """Whether it is a tensor that the model takes with its dimensions in another order."""
 
 
 class Kernel(Struct, frozen=True):

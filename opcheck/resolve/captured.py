@@ -3,14 +3,14 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from opcheck.model.kept_out import UnknownClass
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import Finding, Place, Reason
-from opcheck.model.trace import Node, OpName, Phase, Trace, UnknownClass
+from opcheck.model.trace import Node, OpName, Phase, Trace
 from opcheck.resolve.conditions import matches, sentence
 
 EXPORT = OpName("torch", "export")
 """What stands for the operator; the database has conditions on it, of these arguments."""
-_GIVEN, _RETURNED, _REPEATED, _PERMUTED = "inputs", "outputs", "repeated", "permuted"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -20,21 +20,13 @@ def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
 
 def _findings(classes: Sequence[UnknownClass], matrix: SupportMatrix) -> Iterator[Finding]:
     for found in classes:
-        node = Node(EXPORT, ((_argument(found), found.name),))
+        node = Node(EXPORT, ((found.what.value, found.name),))
         for condition in matrix.conditions_for(str(EXPORT)):
             matched = matches(condition, node)
             if matched is not None:
                 text = sentence(condition, matched, matrix.target.chip)
                 yield _finding(found, condition, Reason(condition.code, text))
                 break
-
-
-def _argument(found: UnknownClass) -> str:
-    if found.repeated:
-        return _REPEATED
-    if found.permuted:
-        return _PERMUTED
-    return _RETURNED if found.returned else _GIVEN
 
 
 def _finding(found: UnknownClass, condition: Condition, reason: Reason) -> Finding:
