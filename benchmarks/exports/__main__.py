@@ -118,6 +118,25 @@ What was wrong of the last were six operators: weights of `layer_norm` and `inst
 inputs or float16, `prelu` of a tensor without dimensions, `narrow` by a tensor, `nan_to_num` of
 float16 and whole numbers, and `normalize` in float16, which the converter makes float32 on the way.
 """,
+    OPENVINO: """
+## How often it was right before it was mended
+
+Each of these was exported and compared once before anything was mended for it: 116 operators and
+25 models that nobody had looked at, and other dtypes of 219 operators of which one had been.
+
+| exports | number | question | right of what is said |
+| --- | ---: | --- | ---: |
+| 25 new models of the zoo | 25 | conversion | 100.0% of 25 |
+| 25 new models of the zoo | 25 | running | 100.0% of 25 |
+| 116 new operators | 283 | conversion | 96.3% of 272 |
+| 116 new operators | 283 | running | 96.0% of 272 |
+| other dtypes of 219 operators | 365 | conversion | 99.2% of 355 |
+| other dtypes of 219 operators | 365 | running | 98.3% of 355 |
+
+What was wrong of the new operators were `pixel_shuffle` and `pixel_unshuffle` of tensors without
+elements, `native_batch_norm` whose statistics are returned, `masked.norm` of a number, and `mm` of
+whole numbers over a dimension of size 0.
+""",
 }
 """What was measured once, and cannot be again: the operators have been looked at."""
 _WRONG = """

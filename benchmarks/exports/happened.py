@@ -7,6 +7,8 @@ export. What stands there is not done again. ``KIND`` is ``operator`` or ``model
 
 import functools
 import json
+import multiprocessing
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,11 +27,12 @@ from benchmarks.exports.placed import Placing
 from opcheck.exporting import core_ml, onnx_runtime, open_vino
 from opcheck.exporting.execu_torch import ExecuTorch
 from opcheck.model.dynamic import DynamicInput
+from opcheck.model.exporting import Stage
 from tests.zoo import UNCACHED, ZOO
 
 DTYPES = (torch.float32, torch.float16, torch.int64)
-OPERATORS = 360
-"""So many, drawn by a hash of their names."""
+OPERATORS = 480
+"""So many, drawn by a hash of their names; of some targets the first 360 of them were asked."""
 _ORDER = {str(dtype).removeprefix("torch."): place for place, dtype in enumerate(DTYPES)}
 """A run that is broken off has many operators in the first dtype, not a few in each."""
 EXPORTERS: Mapping[str, Any] = {
@@ -53,6 +56,8 @@ _ONNX = (
     "torch.onnx._internal.exporter._decomp",
     "torch.onnx._internal.exporter._registration",
 )
+_CRASHES = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGILL, signal.SIGBUS)
+"""What a library's code ends its process with."""
 _PLACE = 3
 """Which of an operator's samples is exported: the fourth, or the last where it has fewer."""
 
@@ -115,7 +120,7 @@ class Call(nn.Module):
 
 
 def cases(kind: str) -> Iterator[Case]:
-    """Every model of the zoo, with a cache and without, or half of PyTorch's operators.
+    """Every model of the zoo, with a cache and without, or most of PyTorch's operators.
 
     Operators come in the dtypes that they take.
 
@@ -299,21 +304,48 @@ def noted(path: Path) -> dict[str, dict[str, Any]]:
     return {said["case"]: said for said in map(json.loads, lines)}
 
 
-def main() -> None:
-    """Export what the file does not have yet."""
+def exported(path: Path, kind: str, target: str) -> None:
+    """Export what the file does not have yet; a file beside it names the case that is under way."""
     torch.set_num_threads(1)
-    path, kind = Path(sys.argv[1]) / f"{sys.argv[2]}s.jsonl", sys.argv[2]
-    target = sys.argv[3] if sys.argv[3:] else next(iter(EXPORTERS))
-    path.parent.mkdir(parents=True, exist_ok=True)
     done = noted(path)
     kept(target)
     with path.open("a", encoding="utf-8") as file:
         for case in sorted(cases(kind), key=lambda case: _ORDER.get(case.dtype, 0)):
             if case.key not in done:
-                file.write(
-                    json.dumps({"case": case.key, **happened(case, EXPORTERS[target])}) + "\n"
-                )
+                _begun(path).write_text(case.key, encoding="utf-8")
+                said = happened(case, EXPORTERS[target])
+                file.write(json.dumps({"case": case.key, **said}) + "\n")
                 file.flush()
+
+
+def _begun(path: Path) -> Path:
+    return path.with_suffix(".begun")
+
+
+def _ended(path: Path, number: int) -> None:
+    """Note that the case under way ended its process: the runtime's code, as a rule."""
+    name = signal.Signals(number).name
+    said: dict[str, Any] = {"case": _begun(path).read_text(encoding="utf-8")}
+    said |= {"stage": Stage.RUNTIME.value, "error": f"the process ended: {name}", "random": False}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(said) + "\n")
+
+
+def main() -> None:
+    """Export in a process of its own, and go on behind a case that ends it."""
+    folder, kind, *rest = sys.argv[1:]
+    path = Path(folder) / f"{kind}s.jsonl"
+    target = rest[0] if rest else next(iter(EXPORTERS))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    making = multiprocessing.get_context("spawn")
+    while True:
+        worker = making.Process(target=exported, args=(path, kind, target))
+        worker.start()
+        worker.join()
+        code = worker.exitcode or 0
+        if -code not in _CRASHES:
+            sys.exit(code)
+        _ended(path, -code)
 
 
 if __name__ == "__main__":

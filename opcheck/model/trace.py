@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Costs
 from opcheck.model.dynamic import Site
+from opcheck.model.kept_out import UnknownClass
 from opcheck.model.launches import Launch
 
 
@@ -311,23 +312,6 @@ class CompiledRegion(Struct, frozen=True, order=True):
     where: str
     """Module path, or file:line."""
     how: Compilation
-
-
-class UnknownClass(Struct, frozen=True, order=True):
-    """What a model takes or gives of a class that ``torch.export`` does not know, or breaks."""
-
-    name: str
-    """``transformers.cache_utils.DynamicCache``; an order, ``[0, 2, 3, 1]``; a viewed shape."""
-    returned: bool
-    """Whether the model gives it."""
-    where: str = ""
-    """file:line of the model's forward; "" where it has none."""
-    repeated: bool = False
-    """Whether it is a tensor that stands at several places of what the model gives."""
-    permuted: bool = False
-    """Whether it is a tensor that the model takes with its dimensions in another order."""
-    viewed: bool = False
-    """Whether it is what attention gives, and a view joins its batch with its positions."""
 
 
 class Kernel(Struct, frozen=True):

@@ -4,16 +4,15 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from opcheck.lang.sentence import Sentence
+from opcheck.model.kept_out import UnknownClass
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import Finding, Place, Reason
-from opcheck.model.trace import Node, OpName, Phase, Trace, UnknownClass
+from opcheck.model.trace import Node, OpName, Phase, Trace
 from opcheck.resolve.conditions import matches, sentence
 
 EXPORT = OpName("torch", "export")
 """What stands for the operator; the database has conditions on it, of these arguments."""
 _CACHES = "transformers.cache_utils."
-_GIVEN, _RETURNED, _REPEATED, _PERMUTED = "inputs", "outputs", "repeated", "permuted"
-_VIEWED = "viewed"
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -23,7 +22,7 @@ def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
 
 def _findings(classes: Sequence[UnknownClass], matrix: SupportMatrix) -> Iterator[Finding]:
     for found in classes:
-        node = Node(EXPORT, ((_argument(found), found.name),))
+        node = Node(EXPORT, ((found.what.value, found.name),))
         for condition in matrix.conditions_for(str(EXPORT)):
             matched = matches(condition, node)
             if matched is not None:
@@ -41,16 +40,6 @@ def _without(found: UnknownClass, text: Sentence) -> Sentence:
             said=text,
         )
     return text
-
-
-def _argument(found: UnknownClass) -> str:
-    if found.repeated:
-        return _REPEATED
-    if found.permuted:
-        return _PERMUTED
-    if found.viewed:
-        return _VIEWED
-    return _RETURNED if found.returned else _GIVEN
 
 
 def _finding(found: UnknownClass, condition: Condition, reason: Reason) -> Finding:

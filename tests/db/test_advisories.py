@@ -481,6 +481,10 @@ USES = {
     "a remainder of integers, for ONNX": (
         node("aten::remainder.Scalar", self=dense(8, dtype="int64"), other=3), set(),
     ),
+    "dropout that stays on, for OpenVINO": (
+        node("aten::native_dropout", input=dense(4, 3), p=0.5, train=True),
+        {"openvino-dropout-first-row"},
+    ),
     "antialiased with corners aligned": (
         node("aten::_upsample_bilinear2d_aa", self=dense(1, 3, 8, 8), align_corners=True),
         {"onnx-antialiased-upsample", "onnxruntime-antialiased-scale"},

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from opcheck.db.importers.openvino import OpenVinoImporter
-from opcheck.db.importers.openvino.extract import earlier, facts, text, why
+from opcheck.db.importers.openvino.extract import added, earlier, facts, text, why
 from opcheck.db.importers.openvino.lowering import _others
+from opcheck.db.importers.openvino.schema_calls import made, tried
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
@@ -63,6 +65,15 @@ RAISES_FOR: tuple[tuple[str, tuple[tuple[str, Value], ...], str], ...] = (
     ("aten::reflection_pad1d", (("self", dense(0, 2, 3)), ("padding", (1, 1))),
      "pad_shape_inference.hpp"),
     ("aten::reflection_pad1d", (("self", dense(1, 2, 3)), ("padding", (1, 1))), ""),
+    ("aten::pixel_shuffle", (("self", dense(1, 4, 2, 0)), ("upscale_factor", 2)),
+     "reshape_shape_inference.hpp"),
+    ("aten::pixel_shuffle", (("self", dense(0, 4, 2, 2)), ("upscale_factor", 2)), ""),
+    ("aten::pixel_unshuffle", (("self", dense(0, 1, 2, 2)), ("downscale_factor", 2)),
+     "reshape_shape_inference.hpp"),
+    ("aten::linalg_vector_norm", (("self", dense()), ("ord", 2), ("dim", (0,)), ("keepdim", True)),
+     "src/shape_util.cpp"),
+    ("aten::linalg_vector_norm", (("self", dense()), ("ord", 2), ("dim", (0,)), ("keepdim", False)),
+     ""),
 )  # fmt: skip
 MISSING: dict[str, object] = {"stage": "conversion", "missing": ["aten.prod.dim_int"], "error": ""}
 RAISES: dict[str, object] = {
@@ -125,6 +136,49 @@ def test_no_dtype_of_complex_numbers_is_cast_to(database: Database) -> None:
         given = (("self", FLOAT), ("dtype", Constant("dtype", dtype)))
         found = Walk([Node(OpName.parse("aten::_to_copy"), given)], matrix, "2.13.0").resolution(0)
         assert found.code == code
+
+
+def test_the_plugin_refuses_indexing_and_whole_products_of_no_elements(database: Database) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    whole, none = dense(2, 3, dtype="int64"), dense(0, 3, dtype="int64")
+    for op, given, refused in (
+        ("aten::index.Tensor", (("self", dense(0, 2, 3)), ("indices", (whole,))), True),
+        ("aten::index.Tensor", (("self", dense(1, 2, 3)), ("indices", (whole,))), False),
+        ("aten::mm", (("self", whole), ("mat2", dense(3, 0, dtype="int64"))), True),
+        ("aten::mm", (("self", none), ("mat2", whole)), True),
+        ("aten::mm", (("self", whole), ("mat2", whole)), False),
+        ("aten::mm", (("self", dense(0, 3)), ("mat2", dense(3, 2))), False),
+    ):
+        found = Walk([Node(OpName.parse(op), given)], matrix, "2.13.0").resolution(0)
+        assert (found.code == "runtime-refuses") is refused
+
+
+def test_calls_are_made_from_the_schema_as_pytorch_takes_them() -> None:
+    size = torch.ops.aten._upsample_nearest_exact2d.default
+    args, kwargs = made(size, torch.float32) or ((), {})
+    assert (args[0].dim(), args[1], kwargs) == (4, [2, 2], {})
+    assert made(torch.ops.aten.logaddexp2.default, torch.int64) is None
+    calls = (size, torch.ops.aten.frac_.default, torch.ops.aten.tanh_backward.default)
+    names = {call.name() for call in calls}
+    assert list(tried(names, iter((*calls, torch.ops.aten.relu.default)))) == [size]
+
+
+def test_a_made_call_that_raises_for_its_arguments_adds_nothing() -> None:
+    calls: dict[tuple[str, str], list[dict[str, object]]] = {
+        ("aten::b", "float32"): [{"stage": "ok"}],
+        ("aten::c", "float32"): [RAISES],
+        ("aten::d", "float32"): [MISSING],
+    }
+    file = {
+        "overloads": {"aten::a": {"converter": True}},
+        "decomposed": ["aten::b", "aten::c", "aten::d"],
+    }
+    assert added(file, calls) == {
+        "aten::a": {"converter": True},
+        "aten::b": {"tried": ["float32"]},
+        "aten::c": {},
+        "aten::d": {"tried": ["float32"], "not": {"float32": "leaf aten::prod.dim_int"}},
+    }
 
 
 def test_an_earlier_release_converts_less(database: Database) -> None:

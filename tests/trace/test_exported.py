@@ -11,8 +11,8 @@ from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from opcheck.db.store import Database
+from opcheck.model.kept_out import KeptOut, UnknownClass
 from opcheck.model.target import TargetKind, TargetSpec
-from opcheck.model.trace import UnknownClass
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model
@@ -73,7 +73,7 @@ def test_classes_that_no_export_takes_or_gives_are_noted() -> None:
     line = Calling.forward.__code__.co_firstlineno
     where = f"tests/trace/test_exported.py:{line}"
     assert trace.unknown_classes == (
-        UnknownClass("Box", False, where), UnknownClass("Box", True, where),
+        UnknownClass("Box", KeptOut.GIVEN, where), UnknownClass("Box", KeptOut.RETURNED, where),
     )  # fmt: skip
     elsewhere = trace_model(model, (GIVEN, Box(GIVEN)), {}, device_type="npu")
     assert elsewhere.unknown_classes == ()
@@ -104,7 +104,7 @@ def test_a_view_of_attention_that_its_decomposition_breaks_is_noted_and_refused(
     given = torch.linspace(-1, 1, batch * 60).reshape(batch, 5, 3, 4)
     model = Calling(lambda _, x: function(_attention(x))).eval()
     trace = trace_model(model, (given,), {}, device_type="executorch")
-    assert [found.viewed for found in trace.unknown_classes] == [True] * refused
+    assert [found.what for found in trace.unknown_classes] == [KeptOut.VIEWED] * refused
     for target in ("executorch-portable", "executorch-xnnpack"):
         report = resolve(trace, database.matrix(database.resolve(TargetSpec(target))))
         codes = [found.reason.code for found in report.findings if found.op == "torch::export"]
@@ -142,11 +142,37 @@ def test_a_tensor_that_is_given_twice_is_noted_and_refused_where_a_converter_rai
         (lambda _, x: (x.relu(), x.relu()), False),
     ):
         trace = trace_model(Calling(function), (GIVEN,), {}, device_type="openvino")
-        assert [found.repeated for found in trace.unknown_classes] == [True] * repeated
+        assert [found.what for found in trace.unknown_classes] == [KeptOut.REPEATED] * repeated
         for target, refused in (("openvino-cpu", repeated), ("onnxruntime-cpu", False)):
             report = resolve(trace, database.matrix(database.resolve(TargetSpec(target))))
             codes = [found.reason.code for found in report.findings]
             assert ("result-given-twice" in codes) is refused
+
+
+def test_statistics_and_complex_numbers_are_noted_where_the_model_uses_them(
+    database: Database,
+) -> None:
+    def norm(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return torch.native_layer_norm(x, [2], None, None, 1e-5)
+
+    pairs = torch.zeros(3, 2)
+    functions: tuple[tuple[Callable[..., Any], KeptOut | None, str], ...] = (
+        (lambda _, x: norm(x), KeptOut.STATISTICS, "converter-raises"),
+        (lambda _, x: norm(x)[0] * norm(x)[2], KeptOut.STATISTICS, "converter-raises"),
+        (lambda _, x: torch.ops.aten.native_layer_norm.default(x, [2], None, None, 1e-5)[1],
+         KeptOut.STATISTICS, "converter-raises"),
+        (lambda _, x: norm(x)[0], None, ""),
+        (lambda _, x: nn.functional.layer_norm(x, [2]), None, ""),
+        (lambda _, x: torch.view_as_complex(x), KeptOut.COMPLEX, "numbers-not-converted"),
+        (lambda _, x: torch.view_as_real(torch.view_as_complex(x)), None, ""),
+    )  # fmt: skip
+    for function, what, code in functions:
+        trace = trace_model(Calling(function), (pairs,), {}, device_type="openvino")
+        assert [found.what for found in trace.unknown_classes] == [what] * bool(what)
+        report = resolve(trace, database.matrix(database.resolve(TargetSpec("openvino-cpu"))))
+        assert [f.reason.code for f in report.findings if f.op == "torch::export"] == [code] * (
+            what is not None
+        )
 
 
 def test_an_input_whose_dimensions_lie_in_another_order_is_noted_and_refused(
@@ -164,7 +190,7 @@ def test_an_input_whose_dimensions_lie_in_another_order_is_noted_and_refused(
         (torch.zeros(1).expand(3), []),
     ):
         trace = trace_model(Calling(added), (given,), {}, device_type="coreml")
-        assert [found.name for found in trace.unknown_classes if found.permuted] == orders
+        assert [found.name for found in trace.unknown_classes] == orders
         for target, refused in (
             ("coreml-cpu", bool(orders)), ("coreml-cpu@8.3", False), ("openvino-cpu", False)
         ):  # fmt: skip

@@ -1,7 +1,8 @@
 """What OpenVINO's PyTorch frontend and CPU plugin take, of the installed wheel: a file of facts.
 
 ``python -m opcheck.db.importers.openvino.extract CALLS.jsonl > openvino_lowerings.yaml`` reads what
-``lowering`` wrote, and asks the wheel which overloads it has converters for. With ``--earlier`` it
+``lowering`` wrote, and asks the wheel which overloads it has converters for. With ``--untried`` it
+adds what ``lowering --untried`` wrote to the file that there is. With ``--earlier`` it
 asks the wheel of an earlier release, and writes what that lacks, for ``openvino_earlier.yaml``.
 """
 
@@ -13,8 +14,9 @@ from typing import Any
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import load_yaml
-from opcheck.db.importers.openvino.lowering import noted
+from opcheck.db.importers.openvino.lowering import FACTS, noted
 
+_UNTRIED = "--untried"
 _LIBRARIES = ("torch", "openvino")
 _COMMENT = """\
 # What OpenVINO's frontend does with each overload of an exported program, and the CPU plugin with
@@ -75,6 +77,21 @@ def facts(
     return {name: dict(_sorted(entry)) for name, entry in sorted(found.items())}
 
 
+def added(
+    file: Mapping[str, Any], calls: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
+) -> dict[str, dict[str, Any]]:
+    """What a file of facts says, and what calls say of overloads that it has none of.
+
+    The arguments of these calls are made up: what a converter or the plugin raises for may be
+    theirs, and tells nothing.
+    """
+    found = {name: dict(said) for name, said in file["overloads"].items()}
+    telling = {key: [said for said in all_ if said["stage"] == "ok" or said.get("missing")]
+               for key, all_ in calls.items()}  # fmt: skip
+    new = facts(telling, frozenset(), frozenset(file["decomposed"]))
+    return dict(sorted((found | new).items()))
+
+
 def _sorted(entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in entry.items():
         if key == "not":
@@ -108,9 +125,13 @@ def main() -> None:
     """Write the file of what was converted, or a release of that of earlier ones."""
     from opcheck.db.importers.openvino.wheel import Wheel
 
+    if sys.argv[1] == _UNTRIED:
+        file = load_yaml(FACTS)
+        sys.stdout.write(text(added(file, noted(Path(sys.argv[2]))), file["versions"]))
+        return
     wheel = Wheel()
     if sys.argv[1] == "--earlier":
-        listed = load_yaml(Path(__file__).with_name("openvino_lowerings.yaml"))["overloads"]
+        listed = load_yaml(FACTS)["overloads"]
         found = earlier(listed, wheel.converted, {call.name() for call in wheel.table})
         lines = [f"  {key}: {yaml_writer.flow(names)}\n" for key, names in found.items()]
         sys.stdout.write("".join([f'"{version("openvino")}":\n', *lines]))

@@ -3,6 +3,7 @@
 ``python -m opcheck.db.importers.openvino.lowering FILE.jsonl`` takes the calls that PyTorch's own
 samples make, converts and compiles each by the installed wheel, and notes how far it came. Samples
 that ``benchmarks.exports`` exports are left to it. What stands in the file is not done again.
+With ``--untried`` the calls are made from schemas, of what the file of facts has no call of.
 Private torch API used here, checked on 2.13.0: ``torch.testing._internal``, ``CustomDecompTable``.
 """
 
@@ -15,11 +16,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.openvino.wheel import Wheel
+from opcheck.db.importers.base import load_yaml
+from opcheck.db.importers.openvino import schema_calls
+from opcheck.db.importers.openvino.wheel import Wheel, overloads
 
 _DTYPES = (
     "float32", "int64", "float16", "complex64", "bool", "bfloat16", "float64", "int32", "uint8",
 )  # fmt: skip
+_OF_SCHEMAS = 3
+"""So many of them are tried with calls that are made from schemas."""
+_UNTRIED = "--untried"
+FACTS = Path(__file__).with_name("openvino_lowerings.yaml")
 _HELD_OUT = 3
 """The sample that ``benchmarks.exports`` takes: the fourth, or the last of fewer."""
 _SAMPLES, _CALLS = 8, 6
@@ -124,12 +131,33 @@ def main() -> None:
     torch.set_num_threads(1)
     path = Path(sys.argv[1])
     wheel, found = Wheel(), noted(path)
+    writing = untried(wheel, found) if _UNTRIED in sys.argv else sampled(wheel, found)
     with path.open("a", encoding="utf-8") as file:
-        for dtype in _DTYPES:
-            for function, chosen in samples(dtype):
-                for said in told(wheel, function, chosen, found):
-                    file.write(json.dumps(said) + "\n")
-                    file.flush()
+        for said in writing:
+            file.write(json.dumps(said) + "\n")
+            file.flush()
+
+
+def sampled(wheel: Wheel, found: dict[tuple[str, str], Any]) -> Iterator[dict[str, Any]]:
+    """What becomes of the calls of PyTorch's samples."""
+    for dtype in _DTYPES:
+        for function, chosen in samples(dtype):
+            yield from told(wheel, function, chosen, found)
+
+
+def untried(wheel: Wheel, found: dict[tuple[str, str], Any]) -> Iterator[dict[str, Any]]:
+    """What becomes of calls made from the schemas of overloads that no sample calls."""
+    import torch
+
+    names = load_yaml(FACTS)["decomposed"]
+    for overload in schema_calls.tried(names, overloads()):
+        for dtype in _DTYPES[:_OF_SCHEMAS]:
+            if (overload.name(), dtype) in found:
+                continue
+            made = schema_calls.made(overload, getattr(torch, dtype))
+            if made is not None:
+                said = wheel.lowered(overload, *made)
+                yield {"op": overload.name(), "dtype": _given(*made), **said}
 
 
 def told(
