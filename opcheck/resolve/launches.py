@@ -3,15 +3,16 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from opcheck.kernel_code.compare import judge, judge_import
-from opcheck.kernel_code.compare_sources import judge_source
-from opcheck.kernel_code.judged import Judged
 from opcheck.model.launches import IMPORT, Language, Launch
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, Place, Reason
 from opcheck.model.trace import Phase, Trace
 from opcheck.model.verdict import Verdict
+
+if TYPE_CHECKING:  # few models bring kernels
+    from opcheck.kernel_code.judged import Judged
 
 
 def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
@@ -19,7 +20,7 @@ def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
     groups: dict[tuple[str, str, str], list[tuple[Launch, Judged]]] = defaultdict(list)
     for launch in trace.launches:
         imported = launch.kernel.name == IMPORT
-        found = judge_import(launch, matrix.triton) if imported else judged(launch, matrix)
+        found = _imported(launch, matrix) if imported else judged(launch, matrix)
         if found is None:
             continue
         groups[launch.kernel.operator, launch.phase, found.text].append((launch, found))
@@ -27,8 +28,17 @@ def findings(trace: Trace, matrix: SupportMatrix) -> tuple[Finding, ...]:
     return tuple(sorted(made, key=lambda finding: finding.id))
 
 
-def judged(launch: Launch, matrix: SupportMatrix) -> Judged:
+def _imported(launch: Launch, matrix: SupportMatrix) -> "Judged | None":
+    from opcheck.kernel_code.compare import judge_import
+
+    return judge_import(launch, matrix.triton)
+
+
+def judged(launch: Launch, matrix: SupportMatrix) -> "Judged":
     """How one launch fares on a target."""
+    from opcheck.kernel_code.compare import judge
+    from opcheck.kernel_code.compare_sources import judge_source
+
     vendor = matrix.target.vendor
     if launch.kernel.language is Language.TRITON:
         return judge(launch, matrix.triton, vendor, matrix.chip_name)
@@ -44,7 +54,7 @@ def refused(trace: Trace, matrix: SupportMatrix, phase: Phase) -> Iterator[str]:
             yield launch.kernel.operator
 
 
-def _finding(members: Sequence[tuple[Launch, Judged]]) -> Finding:
+def _finding(members: Sequence[tuple[Launch, "Judged"]]) -> Finding:
     launch, found = members[0]
     parts = (
         launch.kernel.operator, found.code, launch.phase,
