@@ -103,22 +103,22 @@ OWN = node("aten::linear", input=dense(4, 3), weight=dense(5, 3), bias=dense(5))
 
 
 @pytest.mark.parametrize(
-    ("target", "modes", "left"),
+    ("target", "modes", "code"),
     [
-        (XNNPACK, (), False),
-        (XNNPACK, (("computed weight", "parameters"),), True),
-        (XNNPACK, (("computed weight", "inputs"),), True),
-        (XNNPACK, (("computed bias", "inputs"),), True),
-        (PORTABLE, (("computed weight", "inputs"),), False),
+        (XNNPACK, (), "decomposed-before-conversion"),
+        (XNNPACK, (("computed weight", "parameters"),), "weight-is-computed"),
+        (XNNPACK, (("computed weight", "inputs"),), "weight-of-inputs"),
+        (XNNPACK, (("computed bias", "inputs"),), "weight-of-inputs"),
+        (PORTABLE, (("computed weight", "inputs"),), "decomposed-before-conversion"),
     ],
 )
 def test_xnnpack_takes_weights_that_are_parameters_as_they_are(
-    target: str, modes: tuple[tuple[str, str], ...], left: bool, database: Database
+    target: str, modes: tuple[tuple[str, str], ...], code: str, database: Database
 ) -> None:
     matrix = database.matrix(database.resolve(TargetSpec(target)))
     call = replace(OWN, outputs=(dense(4, 5),), modes=modes)
     found = Walk([call], matrix, "2.13.0").resolution(0)
-    assert (found.code == "left-to-portable-kernels") is left
+    assert found.code == code
 
 
 IMAGE, EMPTY = dense(2, 3, 4, 4), dense(0, 3)

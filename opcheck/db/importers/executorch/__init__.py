@@ -302,7 +302,8 @@ def _left(
     for fact in _code()["xnnpack"]:
         for tests in fact["cases"]:
             names = [name for name in fact["ops"] if name in operators]
-            yield {**_to_portable(names, fact["text"], fact["at"]), "tests": tests}
+            left = _to_portable(names, fact["text"], fact["at"])
+            yield {**left, "code": fact.get("code", left["code"]), "tests": tests}
 
 
 def _left_by_tensors(
