@@ -9,6 +9,7 @@ from opcheck.db.versions import version_key
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
+from opcheck.model.plugins import PLUGINS
 from opcheck.model.trace import Composite, OpName
 from opcheck.rewrite.refused_uses import EVERY, HELPERS, refused_uses
 from opcheck.rewrite.shim_text import (
@@ -27,9 +28,6 @@ from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
 from opcheck.trace.torch_internals.dispatcher import composite_kind, overload_named
 
-PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa", "rbln": "torch_rbln",
-           "supa": "torch_supa", "flagos": "torch_fl"}  # fmt: skip
-"""Device type -> the package that brings it."""
 _GIVES_KERNELS = version_key("2.9")
 """The first torch that gives a kernel which another takes the place of."""
 _REDISPATCHES = version_key("2.4")

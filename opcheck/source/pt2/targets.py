@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
+from opcheck.model.plugins import PLUGINS
 from opcheck.model.trace import OpName
 from opcheck.source.pt2.values import by_name, variant
 from opcheck.source.text_arguments import text_refusal
@@ -161,8 +162,7 @@ _NAME = re.compile(r"[\w.]{1,200}", re.ASCII)
 _OF_PYTORCH = frozenset({"aten", "prims", "quantized", "quantized_decomposed"})
 DEVICE_TYPES = frozenset(
     {"cpu", "cuda", "xpu", "mps", "hpu", "xla", "meta", "mtia", "maia", "ipu", "vulkan", "hip",
-     "flagos", "npu", "mlu", "musa", "rbln", "supa",
-     "privateuseone"}
+     "privateuseone", *PLUGINS}
 )  # fmt: skip
 
 

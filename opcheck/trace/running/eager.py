@@ -27,6 +27,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
+from opcheck.model.plugins import PLUGINS
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
 from opcheck.trace.device.alias import from_inside
 from opcheck.trace.device.tensors import DeviceTensor
@@ -193,9 +194,6 @@ NEEDS_CUDA = (
     "requires CUDA support", "Tried to instantiate dummy base class",  # streams, events, graphs
 )  # fmt: skip
 """What torch says where code asks for CUDA and there is none."""
-
-PLUGINS = ("flagos", "mlu", "musa", "npu", "rbln", "supa")
-"""Device types that vendors' plugins name, none of which torch knows by itself."""
 
 _NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name in PLUGINS)
 

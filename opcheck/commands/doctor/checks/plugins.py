@@ -21,6 +21,7 @@ from opcheck.commands.doctor.setup import set_up
 from opcheck.commands.doctor.values import DoctorFinding, Severity
 from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, Plugin
+from opcheck.model.plugins import PLUGINS
 
 _BUILT_FOR = re.compile(r"(?:^|[._])(?:torch|pt)(\d+(?:\.\d+)+)")
 
@@ -95,8 +96,8 @@ class PluginPairing(Check):
         yield self.finding(Severity.ERROR, subject, text, mends, cited)
 
 
-PLUGINS = ("torch-fl", "torch-mlu", "torch-musa", "torch-npu", "torch-rbln", "torch-supa")
-"""Packages that rename PrivateUse1, by their normalised names."""
+_PACKAGES = sorted(module.replace("_", "-") for module in PLUGINS.values())
+"""Those that rename PrivateUse1, by their normalised names."""
 
 
 class SeveralPlugins(Check):
@@ -107,7 +108,7 @@ class SeveralPlugins(Check):
 
     def general(self, ground: Ground) -> Iterator[DoctorFinding]:
         """Count the plugins that are installed."""
-        here = [name for name in PLUGINS if name in ground.here.distributions]
+        here = [name for name in _PACKAGES if name in ground.here.distributions]
         if len(here) > 1:
             text = "each renames PrivateUse1, which torch allows once in a process"
             mends = tuple(f"pip uninstall {name}" for name in here[1:])
