@@ -324,7 +324,8 @@ class Mode(Predicate, frozen=True):
     of recurrent layers and of ``_pack_padded_sequence``: ``wanted`` where autograd follows it.
     ``autocast``: ``bfloat16`` where autocast casts the call to that.
     ``computed weight``, ``computed bias`` and ``computed mat2``, of an exported model: where that
-    argument is computed, what of: ``parameters`` alone, or ``inputs``.
+    argument is computed, what of: ``parameters`` alone, or ``inputs``. ``tensors``: ``the same``
+    where ``cat`` is given one tensor several times there.
     A switch in the environment, such as ``XLA_DISABLE_FUNCTIONALIZATION``, or a name in one that
     lists names (``XLA_EXPERIMENTAL=nonzero``): ``on``.
     ``off`` where nothing was set, and of graphs, which do not say it.

@@ -1,4 +1,4 @@
-"""What of a model's weights a graph has as constants, as libraries that convert graphs look at it.
+"""What libraries that convert graphs ask of arguments: whether they are constants, or one tensor.
 
 Some take a weight that is a parameter or a buffer of the model alone, others one that is computed
 of these, too; one that depends on what the model is given none of them knows when it converts.
@@ -25,6 +25,7 @@ _NAMES = ("weight", "bias")
 _PRODUCTS = frozenset({torch.ops.aten.mm, torch.ops.aten.addmm})
 """Those of which the second matrix is a weight."""
 _SECOND = "mat2"
+_CAT = torch.ops.aten.cat.default
 
 
 @contextmanager
@@ -65,10 +66,17 @@ def is_constant(tensor: DeviceTensor) -> bool:
     return found != OF_INPUTS
 
 
-def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Modes:
-    """Each weight of a call that is no constant of the model's own, and what it is computed of."""
+def told(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Modes:
+    """Each weight of a call that is no constant of the model's own, and what it is computed of.
+
+    Of a concatenation, that all are one tensor: a graph has that once among what the call takes.
+    """
     if not DeviceTensor.followed or not isinstance(func, OpOverload):
         return ()
+    if func is _CAT:
+        tensors = _given(0, "tensors", args, kwargs)
+        several = isinstance(tensors, list | tuple) and len(tensors) > 1
+        return (("tensors", "the same"),) if several and len({*map(id, tensors)}) == 1 else ()
     given = ((name, _given(place, name, args, kwargs)) for place, name in _weights(func))
     found = ((name, _computed_of(value)) for name, value in given if type(value) is DeviceTensor)
     return tuple((f"computed {name}", of) for name, of in found if of)
@@ -94,5 +102,5 @@ def _weights(func: OpOverload) -> tuple[tuple[int, str], ...]:
     return tuple((place, each.name) for place, each in arguments if each.name in names)
 
 
-def _given(place: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+def _given(place: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args[place] if place < len(args) else kwargs.get(name)

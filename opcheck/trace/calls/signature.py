@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.model.trace import Constant, TensorMeta, Value, coarse_offset
-from opcheck.trace.calls.constants import computed
+from opcheck.trace.calls.constants import told
 from opcheck.trace.device.host_copies import HostCopy
 from opcheck.trace.device.sparse import SparseTensor
 from opcheck.trace.device.tensors import DeviceTensor, Spec
@@ -64,7 +64,7 @@ def take_apart(
         clean &= _add(value, parts, call)
     if not clean:
         return _adopted(call, adopt_bare)
-    call.modes = (*modes_of(func, call.tensors), *computed(func, args, call.kwargs))
+    call.modes = (*modes_of(func, call.tensors), *told(func, args, call.kwargs))
     if call.modes:
         parts.append(call.modes)
     call.key = tuple(parts)
