@@ -56,8 +56,11 @@ def target(text: str) -> TargetSpec:
         ) from error
 
 
-def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
-    """The one target of a command that takes one."""
+def only(targets: Sequence[TargetSpec] | None, after: Sequence[str] = ()) -> TargetSpec:
+    """The one target of a command that takes one.
+
+    ``after``: words that the command hands on to a script, where one may stand by mistake.
+    """
     from opcheck.db.selection import GROUPS  # what loads the database, which help does without
 
     match tuple(targets or ()):
@@ -68,6 +71,11 @@ def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
             )
         case (target,):
             return target
+        case () if not {"-t", "--target"}.isdisjoint(after):
+            raise UsageError(
+                Sentence("no target was given; want one"),
+                Sentence("-t is the script's own where it stands after it; write it before"),
+            )
         case ():
             raise UsageError(
                 Sentence("no target was given; want one"),

@@ -134,9 +134,14 @@ def test_emulate_asks_for_little_by_default() -> None:
             "opcheck: error: all targets were given; want one\n"
             "  hint: name it with -t, as in -t ascend-910b; opcheck scan takes all at once\n",
         ),
+        (
+            "run train.py --epochs 2 -t ascend-910b",
+            "opcheck: error: no target was given; want one\n"
+            "  hint: -t is the script's own where it stands after it; write it before\n",
+        ),
     ],
 )
-def test_emulate_takes_one_target(
+def test_a_command_takes_one_target(
     line: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rooms = StandIn()

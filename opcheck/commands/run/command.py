@@ -199,7 +199,7 @@ def run(
     request = ScriptRequest(
         script,
         ModelSpec(script.name, schemas=tuple(schemas or ()), timeout=timeout, memory=memory),
-        options.only(target),
+        options.only(target, after=words),
         values=bool(values) or compare,
         compare=compare,
         stop=stop,
