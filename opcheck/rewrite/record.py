@@ -24,7 +24,8 @@ from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.rewrite.remedies import needed
 from opcheck.trace import trace_model
 from opcheck.trace.calls.signature import meta_of, named_arguments, to_value
-from opcheck.trace.run import casting_device, dtypes
+from opcheck.trace.run import dtypes
+from opcheck.trace.running.device_in_place import casting_device
 from opcheck.trace.running.training import Differentiated, Registrations
 from opcheck.trace.torch_internals.dispatcher import facts, overload_named
 from opcheck.trace.torch_internals.kernels import Kernels

@@ -6,28 +6,27 @@ from functools import partial
 from typing import Any
 
 import torch
-from msgspec import Struct
 from msgspec.structs import replace
 from torch import nn
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.trace import Gap, Kernel, Trace
+from opcheck.model.trace import Gap, Trace
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.kernel_counter import KernelCounter
 from opcheck.trace.calls.modules import TAKES_GRADIENTS, ModuleStack
 from opcheck.trace.calls.repeats import Repeats
 from opcheck.trace.calls.tree import CallTreeRecorder
 from opcheck.trace.costs.account import BookedTree
-from opcheck.trace.device.alias import ALIASED_TYPES, aliased, device_for
+from opcheck.trace.device.alias import ALIASED_TYPES, device_for
 from opcheck.trace.device.tensors import DeviceTensor, require_backward
-from opcheck.trace.outputs.plan import Plan
+from opcheck.trace.exact import Apart, Counts, Progress
 from opcheck.trace.results import Journal, finished
 from opcheck.trace.running.attempt import RunModel, attempt, forward
 from opcheck.trace.running.device_asked import DeviceAsked
-from opcheck.trace.running.exported import EXPORTED_TYPES, NotingClasses, as_exported
-from opcheck.trace.running.library_flags import libraries_know_device
+from opcheck.trace.running.device_in_place import taking_place
+from opcheck.trace.running.exported import EXPORTED_TYPES, NotingClasses
 from opcheck.trace.running.lightning import NOTE
-from opcheck.trace.running.model_state import Later, forget, here, swapped
+from opcheck.trace.running.model_state import forget, here, swapped
 from opcheck.trace.running.training import (
     Differentiated,
     Heard,
@@ -37,20 +36,7 @@ from opcheck.trace.running.training import (
     registered,
 )
 from opcheck.trace.running.training_step import taken_as_plain
-from opcheck.trace.torch_internals.autocast import autocasting
 from opcheck.trace.torch_internals.kernels import Kernels
-
-Progress = Callable[[str], None]
-Apart = Callable[[Sequence[Callable[[], "Counted"]]], Sequence[Later["Counted"]]]
-"""Has works begun that are to find nothing of what other runs left."""
-
-
-class Counted(Struct, frozen=True):
-    """The exact kernels of one run."""
-
-    kernels: tuple[Kernel, ...]
-    gaps: tuple[Gap, ...]
-    """Where modules failed."""
 
 
 def trace_model(
@@ -111,9 +97,7 @@ def trace_model(
     if training is not None:
         require_backward()
     with ExitStack() as stack:
-        stack.enter_context(aliased(device_type))
-        stack.enter_context(as_exported(device_type))
-        stack.enter_context(casting_device(device_type, autocast or {}))
+        stack.enter_context(taking_place(device_type, autocast or {}))
         shared = device_kernels
         if device_kernels is None:
             device_kernels = Kernels()
@@ -135,49 +119,17 @@ def trace_model(
                 journal.begin(made, device_type, mode)
             return made
 
-        learned: dict[tuple[Any, ...], Plan] = {}
-
-        def counting(names: frozenset[str], modules: ModuleStack) -> KernelCounter:
-            made = KernelCounter(device, changed, names, learned, modules)
-            made.leaves.follows_sparse = True
-            return made
-
-        def count(names: frozenset[str]) -> Counted:
-            engine = attempts.run(partial(counting, names))
-            return Counted(engine.kernels, tuple(engine.modules.gaps))
-
-        sets = [*dict.fromkeys((exact or {}).values())]
-        begun = dict(zip(sets, apart([partial(count, names) for names in sets]), strict=True))
+        counts = Counts(partial(KernelCounter, device, changed), attempts.run, exact or {}, apart)
         tree = attempts.run(planted, inputs_given=inputs_given)
         takes_gradients = training is None and any(
             gap.reason == TAKES_GRADIENTS for gap in tree.modules.gaps
         )
-        learned.update(tree.leaves.learned)
-        kernels: dict[str, tuple[Kernel, ...]] = {}
-        notes = [*_stood_in(device, device_type), *tree.notes, *_own_step(training, module)]
-        done: dict[frozenset[str], Counted] = {}
-        for target, names in (exact or {}).items():
-            if names not in done:
-                progress(Sentence("counting the kernels called on {target}", target=target))
-                counted = begun[names]()
-                if learned and counted.gaps != tuple(tree.modules.gaps):
-                    forget()  # in a copy of the process, nothing was learned
-                    counted = count(names)
-                done[names] = counted
-            counted = done[names]
-            if counted.gaps == tuple(tree.modules.gaps):
-                kernels[target] = counted.kernels
-            else:
-                notes.append(
-                    Sentence(
-                        "no exact kernels for {target}: {said}",
-                        target=target,
-                        said=_failure_text(counted),
-                    )
-                )
+        kernels, failures = counts.beside(tree, progress)
+        stood_in, own_step = _stood_in(device, device_type), _own_step(training, module)
+        notes = (*stood_in, *tree.notes, *own_step, *failures)
     alike = gradients() if takes_gradients else None
     if alike is None:
-        found = finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
+        found = finished(tree, device_type, mode, kernels, notes, (args, kwargs))
         return replace(found, unknown_classes=classes.found)
     forget()
     return trace_model(
@@ -185,14 +137,6 @@ def trace_model(
         training=WithGradients(alike), inputs_given=inputs_given, costs=costs, progress=progress,
         journal=journal, device_kernels=shared, unseen=unseen, apart=apart, asked=asked,
     )  # fmt: skip
-
-
-@contextmanager
-def casting_device(device_type: str, autocast: Mapping[str, Collection[str]]) -> Iterator[None]:
-    """Have autocast cast on the device, and libraries know it; what is traced inside need not."""
-    seen = device_type if device_type in ALIASED_TYPES else device_for(device_type).type
-    with libraries_know_device(device_type), autocasting(autocast, seen):
-        yield
 
 
 class _Attempts:
@@ -252,14 +196,6 @@ def _stood_in(device: torch.device, device_type: str) -> list[str]:
             device_asked=repr(device_type),
         )
     ]
-
-
-def _failure_text(counted: Counted) -> str:
-    failures = counted.gaps
-    return Sentence(
-        "the run that counts them failed: {text}",
-        text=failures[0].reason if failures else Sentence("too early"),
-    )
 
 
 def as_module(model: Callable[..., Any]) -> nn.Module:

@@ -3,7 +3,7 @@
 import difflib
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -17,14 +17,12 @@ from opcheck.model.dynamic import DynamicInput
 from opcheck.trace.calls.call_site import NOWHERE, Site, from_error
 from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.calls.tree import CallTreeRecorder
-from opcheck.trace.device.alias import ALIASED_TYPES, aliased, device_for
+from opcheck.trace.device.alias import device_for
 from opcheck.trace.run import as_module, dtypes, reproducible
+from opcheck.trace.running.device_in_place import taking_place
 from opcheck.trace.running.eager import asks_for_other
-from opcheck.trace.running.exported import as_exported
-from opcheck.trace.running.library_flags import libraries_know_device
 from opcheck.trace.running.model_state import forget, fresh_copy, on_device, swapped
 from opcheck.trace.sizes.events import Called, Decision, Event, watched
-from opcheck.trace.torch_internals.autocast import autocasting
 
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -292,12 +290,5 @@ def runner(
     """What runs the model as a trace for this device type does, in evaluation mode."""
     device = device_for(device_type)
     module = as_module(model)
-    with ExitStack() as stack:
-        stack.enter_context(aliased(device_type))
-        stack.enter_context(libraries_know_device(device_type))
-        stack.enter_context(as_exported(device_type))
-        seen = device_type if device_type in ALIASED_TYPES else device.type
-        stack.enter_context(autocasting(autocast, seen))
-        stack.enter_context(reproducible(module))
-        stack.enter_context(swapped(module, device))
+    with taking_place(device_type, autocast), reproducible(module), swapped(module, device):
         yield Runner(module, args, kwargs, device, dtypes(casts))
