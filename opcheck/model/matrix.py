@@ -229,6 +229,8 @@ class CompilerDoes(StrEnum):
     """A warning, and the code runs without it."""
     UNCLEAR = "unclear"
     """Of some calls: it may raise, or nobody has said what it does."""
+    WRONG = "wrong"
+    """Of some calls: it compiles them, to code that gives other values."""
 
 
 class CompileCondition(Struct, frozen=True):

@@ -326,6 +326,7 @@ class Mode(Predicate, frozen=True):
     ``computed weight``, ``computed bias`` and ``computed mat2``, of an exported model: where that
     argument is computed, what of: ``parameters`` alone, or ``inputs``. ``tensors``: ``the same``
     where ``cat`` is given one tensor several times there.
+    ``compiled``: where the compiled function was called that makes the call, as file:line.
     A switch in the environment, such as ``XLA_DISABLE_FUNCTIONALIZATION``, or a name in one that
     lists names (``XLA_EXPERIMENTAL=nonzero``): ``on``.
     ``off`` where nothing was set, and of graphs, which do not say it.

@@ -35,6 +35,30 @@ class LostDimensions(Predicate, frozen=True):
             yield self.argument, lost(_sizes(one), _sizes(other))
 
 
+class Squeezed(Predicate, frozen=True):
+    """What a tensor and itself without its dimensions of one come to where they meet.
+
+    ``refused`` where their sizes do not spread over each other, as those of (32, 50, 1) and
+    (32, 50) do not; else ``larger`` or ``the same``, as the result is beside the tensor.
+    """
+
+    kind = "squeezed"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """What they come to."""
+        return beside_squeezed(_sizes(value)) if isinstance(value, TensorMeta) else None
+
+
+def beside_squeezed(sizes: Sizes) -> str:
+    """What sizes, and those of them that are not 1, come to by the rules of broadcasting."""
+    kept = tuple(size for size in sizes if size != 1)
+    filled = (1,) * (len(sizes) - len(kept)) + kept
+    pairs = tuple(zip(sizes, filled, strict=True))
+    if any(one != other and 1 not in (one, other) for one, other in pairs):
+        return "refused"
+    return "the same" if all(other in (one, 1) for one, other in pairs) else "larger"
+
+
 def lost(one: Sizes, other: Sizes) -> int:
     """Dimensions of the result that the tensor lacks which the other is spread over."""
     over = _spread_over(one, other)

@@ -306,6 +306,10 @@ class Compilation(Struct, frozen=True, order=True):
 _CAPTURES = "triton.cudagraphs=True"
 
 
+INSIDE = "compiled"
+"""The mode of calls that a compiled function makes: where that was called, as its region says."""
+
+
 class CompiledRegion(Struct, frozen=True, order=True):
     """Code that was to be compiled, and ran as it is written."""
 

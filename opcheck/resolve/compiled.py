@@ -15,6 +15,7 @@ from opcheck.model.matrix import CompileCondition, Compiler, CompilerDoes, Suppo
 from opcheck.model.report import Finding, Place, Reason
 from opcheck.model.trace import (
     GIVEN_BACKEND,
+    INSIDE,
     Compilation,
     CompiledRegion,
     Node,
@@ -40,6 +41,7 @@ _OF_CALL = {
     CompilerDoes.RAISES: ("compile-call-not-supported", Verdict.UNSUPPORTED),
     CompilerDoes.SKIPS: ("compile-call-skipped", Verdict.NATIVE),
     CompilerDoes.UNCLEAR: ("compile-call-not-known", Verdict.UNKNOWN),
+    CompilerDoes.WRONG: ("compile-call-wrong", Verdict.NATIVE),
     CompilerDoes.RUNS: (THERE, Verdict.NATIVE),
 }
 """Code and verdict of calls of which a condition holds, by what it says."""
@@ -179,9 +181,10 @@ def _meets(node: Node, condition: CompileCondition) -> bool:
 
 
 def _surely_inside(trace: Trace, region: CompiledRegion) -> Iterator[Use]:
-    """The calls of a region's module; of a function nothing tells which are its own."""
+    """The calls of a region's module, or those that say of themselves to be a function's."""
     for use in (*trace.uses, *trace.taken_apart):
-        if region.where == _WHOLE or f"{use.module}.".startswith(f"{region.where}."):
+        of_module = region.where == _WHOLE or f"{use.module}.".startswith(f"{region.where}.")
+        if of_module or (INSIDE, region.where) in trace.nodes[use.node].modes:
             yield use
 
 

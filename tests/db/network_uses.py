@@ -215,6 +215,10 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "gradients of a column of losses": (
         node("aten::binary_cross_entropy_backward", self=dense(4, 5, 1), reduction=0),
+        {"mps-binary-cross-entropy-ones", "mps-binary-cross-entropy-broadcast"},
+    ),
+    "gradients of a square of losses": (
+        node("aten::binary_cross_entropy_backward", self=dense(4, 4, 1), reduction=0),
         {"mps-binary-cross-entropy-ones"},
     ),
     "gradients of a mean of losses": (

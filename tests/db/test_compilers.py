@@ -137,10 +137,26 @@ def test_the_table_tells_what_is_supported_where(
 
 
 @pytest.mark.parametrize(
-    ("target", "count"), [("nvidia-t4@2.3.1", 4), ("nvidia-t4", 4), ("nvidia-h100", 2)]
+    ("target", "count"), [("nvidia-t4@2.3.1", 5), ("nvidia-t4", 4), ("nvidia-h100", 2)]
 )
 def test_the_table_tells_of_calls_that_break_what_is_compiled(target: str, count: int) -> None:
     assert len(matrix_of(target).compilers["inductor"].conditions) == count
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "refused"),
+    [
+        ("nvidia-a100@2.10.0", "aten::lift", "raises"),
+        ("nvidia-a100@2.13.0", "aten::lift", ""),
+        ("nvidia-a100@2.10.0", "aten::copysign.Scalar", "wrong"),
+        ("nvidia-a100@2.13.0", "aten::copysign.Scalar", ""),
+    ],
+)
+def test_the_table_tells_of_calls_until_a_release_mends_them(
+    target: str, op: str, refused: str
+) -> None:
+    held = matrix_of(target).compilers["inductor"].conditions
+    assert "".join(each.does for each in held if op in each.ops) == refused
 
 
 @pytest.mark.parametrize(

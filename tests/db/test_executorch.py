@@ -19,6 +19,7 @@ from tests.db.calls import dense, node
 PORTABLE, XNNPACK = "executorch-portable", "executorch-xnnpack"
 FLOAT, HALF, WHOLE = (dense(2, 3, dtype=name) for name in ("float32", "float16", "int64"))
 COMPLEX = dense(2, 3, dtype="complex64")
+BYTES = dense(2, 3, dtype="uint8")
 CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
     (PORTABLE, "aten::relu", FLOAT, Verdict.NATIVE, "registered"),
     (PORTABLE, "aten::_reshape_alias", FLOAT, Verdict.NATIVE, "registered"),
@@ -89,6 +90,12 @@ WHOLES = node("aten::mul.Tensor", self=WHOLE, other=dense(1, 1, 3, dtype="int64"
         (PORTABLE, node("aten::constant_pad_nd", self=FLOAT, pad=(1, 1)), dense(2, 5), False),
         (PORTABLE, node("aten::arange.start_step", start=False, end=4), dense(4), True),
         (PORTABLE, node("aten::arange.start_step", start=0, end=4), dense(4), False),
+        (PORTABLE, node("aten::hardtanh", self=BYTES, min_val=0, max_val=255.5), BYTES, True),
+        (PORTABLE, node("aten::hardtanh", self=BYTES, min_val=0, max_val=255), BYTES, False),
+        (PORTABLE, node("aten::hardtanh", self=WHOLE, min_val=0, max_val=6.5), WHOLE, False),
+        (PORTABLE, node("aten::clamp", self=BYTES, min=-1), BYTES, True),
+        (PORTABLE, node("aten::clamp", self=BYTES, min=-0.5), BYTES, False),
+        (PORTABLE, node("aten::clamp", self=WHOLE, min=-1), WHOLE, False),
     ],
 )
 def test_what_kernels_check_is_told(

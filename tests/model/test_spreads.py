@@ -3,10 +3,13 @@
 A product of each pair was really lowered and run: it was refused, or gave the values.
 """
 
+from itertools import product
+
 import pytest
+import torch
 
 from opcheck.model.predicates import Outside
-from opcheck.model.spreads import LostDimensions
+from opcheck.model.spreads import LostDimensions, beside_squeezed
 from tests.db.calls import dense, node
 
 KEPT = LostDimensions("self", Outside(maximum=0))
@@ -39,3 +42,15 @@ def test_a_result_with_fewer_dimensions_is_what_the_runtime_refuses(
 def test_a_number_is_not_spread() -> None:
     assert KEPT.match(node("aten::mul.Tensor", self=dense(1, 8, 1), other=2)) is None
     assert KEPT.match(node("aten::mul.Tensor", self=dense(1, 8, 1))) is None
+
+
+@pytest.mark.parametrize("sizes", [*product((1, 2, 3), repeat=3)], ids=str)
+def test_sizes_beside_those_without_ones_come_to_what_torch_makes_of_them(
+    sizes: tuple[int, ...],
+) -> None:
+    try:
+        found = torch.broadcast_shapes(sizes, torch.empty(sizes).squeeze().shape)
+    except RuntimeError:
+        assert beside_squeezed(sizes) == "refused"
+    else:
+        assert beside_squeezed(sizes) == ("the same" if found == sizes else "larger")

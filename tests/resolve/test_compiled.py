@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from opcheck.model.matrix import CompileCondition, Compiler, CompilerDoes
 from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.report import Finding, Place, Reason
-from opcheck.model.trace import GIVEN_BACKEND, Compilation, CompiledRegion, Trace
+from opcheck.model.trace import GIVEN_BACKEND, INSIDE, Compilation, CompiledRegion, Trace
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.compiled import findings
 from opcheck.resolve.findings import resolve
@@ -259,6 +259,7 @@ def conditioned(does: CompilerDoes, **given: object) -> Compiler:
         (CompilerDoes.UNCLEAR, "layers.*", Verdict.UNKNOWN),
         (CompilerDoes.RAISES, "net.py:12", Verdict.UNKNOWN),  # it may be outside of the function
         (CompilerDoes.SKIPS, "net.py:12", Verdict.NATIVE),  # it runs either way
+        (CompilerDoes.WRONG, "layers.*", Verdict.NATIVE),  # with a caution
     ],
 )
 def test_calls_inside_of_a_region_decide_what_becomes_of_it(
@@ -268,6 +269,15 @@ def test_calls_inside_of_a_region_decide_what_becomes_of_it(
     on_chip = replace(on(inductor=conditioned(does)), chip_name="Chip 1")
     (found,) = findings(code, on_chip)
     assert (found.verdict, found.reason.text) == (expected, "inductor fails on Chip 1")
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"), [("net.py:12", Verdict.UNSUPPORTED), ("net.py:30", Verdict.UNKNOWN)]
+)
+def test_calls_that_tell_of_a_function_are_inside_of_it(at: str, expected: Verdict) -> None:
+    code = casting("layers.*.up", "aten::relu", "bfloat16", "bfloat16", region("net.py:12"))
+    marked = replace(code, nodes=tuple(replace(each, modes=((INSIDE, at),)) for each in code.nodes))
+    assert only(marked, inductor=conditioned(CompilerDoes.RAISES))[1] is expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 import opcheck
-from opcheck.model.trace import GIVEN_BACKEND, Compilation, CompiledRegion
+from opcheck.model.trace import GIVEN_BACKEND, INSIDE, Compilation, CompiledRegion
 from opcheck.trace.running import eager
 from tests.trace.look import calls, traced
 
@@ -68,6 +68,19 @@ def test_what_is_compiled_inside_a_model_is_noted(make: Any, backend: str) -> No
     (found,) = trace.compiled
     assert found.how.backend == backend
     assert trace.gaps == ()
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    "make",
+    [lambda: doubled, lambda: torch.compile(lambda x: x * 2), lambda: nn.Linear(4, 4)],
+)
+def test_calls_tell_of_which_compiled_function_they_are(make: Any) -> None:
+    found = traced(Calls(make()), X)
+    marks = {str(each.op): dict(each.modes).get(INSIDE, "") for each in found.nodes}
+    compiled = marks.pop("aten::mul.Tensor", "")
+    assert [compiled] == ([region.where for region in found.compiled] or [""])
+    assert set(marks.values()) == {""}
 
 
 def test_the_backend_of_a_module_that_was_compiled_before_is_not_known() -> None:

@@ -69,7 +69,11 @@ def from_stack(depth: int, until: CodeType | None) -> Site:
 
     ``depth`` frames above the caller are skipped; the search ends at a frame running ``until``.
     """
-    frame: Any = sys._getframe(depth + 1)
+    return from_frame(sys._getframe(depth + 1), until)
+
+
+def from_frame(frame: Any, until: CodeType | None) -> Site:
+    """Give the innermost user line of a frame and of what called it, else the library line."""
     library: Any = None
     while frame is not None:
         code = frame.f_code

@@ -228,6 +228,8 @@ class Engine(TorchDispatchMode):
         call = take_apart(func, args, kwargs, self.adopt)
         if self.casting:
             call = replace(call, key=(*call.key, torch.get_autocast_dtype(self.device.type)))
+        if self.compiled and not self._inner.depth and (at := eager.compiled_at(self.until)):
+            call = replace(call, modes=(*call.modes, *at), key=(*call.key, at))
         if not call.ours and (call.device is None or call.device.type != self.device.type):
             with resolving_lazy() if call.lazy else nullcontext(), theirs():
                 return func(*call.args, **call.kwargs)
@@ -371,8 +373,7 @@ class Engine(TorchDispatchMode):
             self.gap_here(Sentence(text, device=self.device_type), DEVICE_NAMED)
         else:
             text = "names the device '{other}'; traced as if it said '{device}'"
-            said = Sentence(text, other=device_type, device=self.device_type)
-            self.gap_here(said, DEVICE_NAMED)
+            self.gap_here(Sentence(text, other=device_type, device=self.device_type), DEVICE_NAMED)
 
     def _met_compiled(self, how: Compilation, module: str = "") -> None:
         where = module or self._here()
@@ -395,6 +396,5 @@ class Engine(TorchDispatchMode):
 
     def took_assumption(self) -> bool:
         """Whether the last answer rested on an assumption; asking forgets it."""
-        taken = self._last_assumption is not None
-        self._last_assumption = None
+        taken, self._last_assumption = self._last_assumption is not None, None
         return taken

@@ -1,7 +1,8 @@
 """A run as eager PyTorch - nothing compiled, and ``cuda`` taken for the traced device.
 
 Private torch API used here, checked on 2.13.0: ``torch._dynamo.eval_frame._callback_from_stance``,
-which every compiled call passes through, ``_torchdynamo_orig_backend``, ``compiler_name``,
+which every compiled call passes through from its ``compile_wrapper``,
+``_torchdynamo_orig_backend``, ``compiler_name``,
 ``Module._call_impl`` and ``Module._compiled_call_impl``.
 
 Private torch API used here, checked on 2.13.0: ``torch.utils._device._device_constructors``.
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
-from types import MethodType
+from types import CodeType, MethodType
 from typing import Any
 from unittest.mock import patch
 
@@ -28,7 +29,8 @@ from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
 from opcheck.model.plugins import PLUGINS
-from opcheck.model.trace import COMPILED, GIVEN_BACKEND, Compilation
+from opcheck.model.trace import COMPILED, GIVEN_BACKEND, INSIDE, Compilation
+from opcheck.trace.calls.call_site import from_frame
 from opcheck.trace.device.alias import from_inside
 from opcheck.trace.device.tensors import DeviceTensor
 
@@ -67,6 +69,22 @@ def mark_compiled(original: nn.Module, copied: nn.Module) -> None:
     for before, after in zip(original.modules(), copied.modules(), strict=True):
         if before._compiled_call_impl is not None:
             vars(after).setdefault(COMPILED, Compilation(GIVEN_BACKEND))
+
+
+def compiled_at(until: CodeType | None) -> tuple[tuple[str, str], ...]:
+    """The mode that tells where a compiled function was called that runs now; () outside of any.
+
+    Its own frame says it: that of what was marked here, or torch's ``compile_wrapper``. The search
+    ends at a frame running ``until``.
+    """
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code is not until:
+        code = frame.f_code
+        if code is _MARKED or (code.co_name == _WRAPPER and code.co_filename.endswith(_FRAMES)):
+            file, line = from_frame(frame.f_back, until)
+            return ((INSIDE, f"{file}:{line}"),) if file else ()
+        frame = frame.f_back
+    return ()
 
 
 @contextmanager
@@ -157,6 +175,10 @@ def _watched(function: Callable[..., Any], how: Compilation) -> Callable[..., An
         return function(*args, **kwargs)
 
     return call
+
+
+_MARKED = next(one for one in _watched.__code__.co_consts if isinstance(one, CodeType))
+_WRAPPER, _FRAMES = "compile_wrapper", os.path.join("torch", "_dynamo", "eval_frame.py")
 
 
 def _tell(how: Compilation | None) -> None:
