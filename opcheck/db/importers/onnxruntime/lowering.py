@@ -2,6 +2,7 @@
 
 ``python -m opcheck.db.importers.onnxruntime.lowering FILE.json`` takes the calls that PyTorch's own
 samples make, and notes for each the operators of ONNX that its converter gives, with their dtypes.
+A number after the file says how many calls of an overload and dtype are noted.
 Private torch API used here, checked on 2.13.0: ``torch.onnx._internal.exporter``.
 """
 
@@ -62,7 +63,9 @@ class Converter:
             while error.__cause__ is not None:
                 error = error.__cause__  # type: ignore[assignment]  # raised by libraries' code
             return {"stage": "conversion", "error": _first_line(error)}
-        return {"stage": "ok", "nodes": _nodes(found.model.graph)}
+        nodes = _nodes(found.model.graph)
+        found.optimize()
+        return {"stage": "ok", "nodes": nodes, "file": _kept(found.model.graph)}
 
 
 def _module(call: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -93,6 +96,31 @@ def _nodes(graph: Any) -> list[list[Any]]:
         if line not in found:
             found.append(line)
     return found
+
+
+def _kept(graph: Any) -> list[list[Any]]:
+    """What is left after constants were folded, as in a file.
+
+    Beside each stand where its inputs are from (the place of a line here, ``-1`` of an input of the
+    graph, ``-2`` of a constant), and what its attributes say in numbers and texts.
+    """
+    every = list(graph.all_nodes())
+    places = {id(value): place for place, node in enumerate(every) for value in node.outputs}
+    inputs = set(map(id, graph.inputs))
+    return [
+        [
+            f"{node.domain}::{node.op_type}" if node.domain else node.op_type,
+            ["" if value is None else _dtype(value) for value in node.inputs],
+            [_dtype(value) for value in node.outputs],
+            [places.get(id(value), -1 if id(value) in inputs else -2) for value in node.inputs],
+            {
+                name: said.value
+                for name, said in node.attributes.items()
+                if isinstance(said.value, (int, str))
+            },
+        ]
+        for node in every
+    ]
 
 
 def _dtype(value: Any) -> str:
@@ -179,11 +207,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
+    most = int(sys.argv[2]) if sys.argv[2:] else _CALLS
     converter, found = Converter(), dict[tuple[str, str], list[dict[str, Any]]]()
     _have_kept(converter)
     for call, args, kwargs in calls(converter, slice(-_CALLS, _SAMPLES)):
         noted = found.setdefault((call.name(), _given(args, kwargs)), [])
-        if len(noted) < _CALLS:
+        if len(noted) < most:
             noted.append(_lowered(converter, call, args, kwargs))
     note_others(converter, found)
     data = {
