@@ -121,11 +121,13 @@ def test_what_is_computed_from_shapes_alone_is_left_to_the_cpu_on_purpose() -> N
     nodes = [
         Node("Shape", real, whole, [-1]),
         Node("Gather", ["INT64", "INT64"], whole, [0, -2]),
-        Node("Mul", ["INT64", "INT64"], whole, [1, -1]),
+        Node("Mul", ["INT64", "INT64"], whole, [1, -2]),
         Node("Reshape", ["FLOAT", "INT64"], real, [-1, 2]),
+        Node("Mul", ["INT64", "INT64"], whole, [1, -1]),
         Node("Reshape", ["FLOAT", "INT64"], real, [3, 1]),
+        Node("Neg", ["FLOAT16"], ["FLOAT16"], [1]),
     ]
-    assert of_shapes(nodes) == [False, True, True, False, False]
+    assert of_shapes(nodes) == [False, True, True, *[False] * 4]
 
 
 def test_spans_are_those_in_which_the_same_holds() -> None:

@@ -25,10 +25,12 @@ _DTYPES = (
     "float32", "float16", "int64", "bfloat16", "float64", "int32", "bool", "uint8", "complex64",
     "int16", "int8",
 )  # fmt: skip
-_SAMPLES, _CALLS, _MORE = 4, 2, 24
-"""Samples of an operator that are looked at, calls of an overload that are noted a dtype, and
-samples that are looked at for a call that comes through, where none of those did.
+_SAMPLES, _CALLS, _MORE, _TRIES = 4, 2, 24, 5
+"""Samples of an operator that are looked at, calls of an overload that are noted a dtype, samples
+that are looked at for a call that comes through, where none of those did, and how many are tried.
 """
+NOTHING = frozenset({"Identity", "Constant"})
+"""What a call comes to that has nothing to do, as the sum of a tensor without dimensions."""
 
 
 class Converter:
@@ -224,16 +226,25 @@ def main() -> None:
 
 
 def note_others(converter: Converter, found: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
-    """Note one more call of what never came through, where another sample makes one that does.
+    """Note one more call of what never came through, or gave nothing, where a sample makes one.
 
     The first samples of PyTorch are often of no dimension or of no elements.
     """
-    left = {key for key, noted in found.items() if all(said["stage"] != "ok" for said in noted)}
+    left = {key: _TRIES for key, noted in found.items() if all(map(_says_nothing, noted))}
     for call, args, kwargs in calls(converter, slice(0, _MORE)):
         key = (call.name(), _given(args, kwargs))
-        if key in left and (said := _lowered(converter, call, args, kwargs))["stage"] == "ok":
-            found[key].append(said)
-            left.remove(key)
+        if key in left:
+            said = _lowered(converter, call, args, kwargs)
+            left[key] -= 1
+            if not _says_nothing(said):
+                found[key].insert(0, said)
+            if not _says_nothing(said) or not left[key]:
+                del left[key]
+
+
+def _says_nothing(said: dict[str, Any]) -> bool:
+    """Whether a call did not come through, or left its tensors as they are."""
+    return said["stage"] != "ok" or all(node[0] in NOTHING for node in said["file"])
 
 
 def _lowered(converter: Converter, call: Any, args: Any, kwargs: Any) -> dict[str, Any]:

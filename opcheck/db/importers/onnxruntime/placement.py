@@ -15,8 +15,14 @@ import msgspec
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.onnxruntime.extract import Runtime
-from opcheck.db.importers.onnxruntime.lowering import OPSETS
-from opcheck.db.importers.onnxruntime.provider import Kernels, Node, Provider, documented, registered
+from opcheck.db.importers.onnxruntime.lowering import NOTHING, OPSETS
+from opcheck.db.importers.onnxruntime.provider import (
+    Kernels,
+    Node,
+    Provider,
+    documented,
+    registered,
+)
 
 _COMMENT = """\
 # Which operators of ONNX each provider leaves to the CPU's, of what torch.onnx gives for an overload.
@@ -31,12 +37,10 @@ Placed = dict[str, dict[str, dict[str, str]]]
 
 def placed(data: Mapping[str, Any], known: Kernels, provider: str) -> Placed:
     """What a provider leaves, of the calls that were converted."""
-    of_each = [
-        (Provider(known, provider, opset), Runtime(opset), opset) for opset in OPSETS
-    ]
+    of_each = [(Provider(known, provider, opset), Runtime(opset), opset) for opset in OPSETS]
     found: Placed = {}
     for name, dtype, noted in data["out"]:
-        files = [said["file"] for said in noted if said["stage"] == "ok"]
+        files = _files(noted)
         calls = [[msgspec.convert(node, Node) for node in nodes] for nodes in files]
         reasons = [
             (opset, _shared([_left(one, runtime, nodes) for nodes in calls]))
@@ -47,6 +51,12 @@ def placed(data: Mapping[str, Any], known: Kernels, provider: str) -> Placed:
             overloads = found.setdefault(f"{first}..{last}", {})
             overloads.setdefault(name, {})[_named(dtype)] = why
     return {span: dict(sorted(found[span].items())) for span in sorted(found)}
+
+
+def _files(noted: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """What the calls give that were converted; of those that give nothing only where all do so."""
+    files = [said["file"] for said in noted if said["stage"] == "ok"]
+    return [nodes for nodes in files if any(node[0] not in NOTHING for node in nodes)] or files
 
 
 def tried(data: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -29,6 +29,8 @@ _ON_HOST = frozenset({"Shape", "Size"})
 """What a provider has kernels of that give their result on the host."""
 _NOT_ON_HOST = frozenset({"FLOAT16", "BFLOAT16"})
 """What is never moved to the CPU for its size's sake."""
+_INPUT = -1
+"""Where an input of a node is from that is one of its graph."""
 _CONSTANT, _ONNX, _BARS, _ENDLESS = "Constant", "ai.onnx", 5, 2**31 - 1
 
 
@@ -148,17 +150,20 @@ class Provider:
 
 
 def of_shapes(nodes: Sequence[Node]) -> list[bool]:
-    """Whether each node takes nothing but shapes, and what is computed from them."""
+    """Whether each node takes nothing but shapes and constants, and what is computed from them.
+
+    An input of a sample's graph is a tensor that another call gives, so that it is on the device.
+    """
     on_host: list[bool] = []
     found: list[bool] = []
     for node in nodes:
         sources = [
             place for place, dtype in zip(node.sources, node.given, strict=True) if dtype != ""
         ]
-        given = [place for place in sources if 0 <= place < len(on_host)]
-        alone = bool(given) and all(on_host[place] for place in given)
-        half = any(dtype in _NOT_ON_HOST for dtype in node.given)
-        found.append(alone and not half)
+        computed = [place for place in sources if place >= 0]
+        alone = bool(computed) and _INPUT not in sources
+        alone = alone and all(place < len(on_host) and on_host[place] for place in computed)
+        found.append(alone and not any(dtype in _NOT_ON_HOST for dtype in node.given))
         on_host.append(node.operator in _ON_HOST or found[-1])
     return found
 
