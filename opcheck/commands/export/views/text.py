@@ -57,8 +57,8 @@ REFUSED_BY_CPU = "it is converted, and ONNX Runtime's CPU provider refuses the f
 OF_CPU = {Stage.PROVED: CAME_BY_CPU, Stage.RUNTIME: REFUSED_BY_CPU}
 """What became of a file that another provider than the target's ran."""
 BY_CPU = (
-    "the target's own provider was not asked, only ONNX Runtime's CPU provider: where each operator is"
-    " placed is what it registers or documents"
+    "the target's own provider was not asked, only ONNX Runtime's CPU provider: where each operator"
+    " is placed is what it registers or documents"
 )
 SAYS = {
     True: "the scan says that it runs",

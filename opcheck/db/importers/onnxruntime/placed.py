@@ -10,10 +10,12 @@ from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.shared import operator_list
 
 _PLACEMENTS = Path(__file__).with_name("onnxruntime_placements.yaml")
+LAST: Mapping[str, int] = {"dml": 21}
+"""The opset after which a provider has kernels of few operators that have changed: there it is said
+of none where it goes."""
 LEFT = "left-to-cpu"
 PROVIDERS: Mapping[str, str] = {"cuda": "CUDA", "dml": "DirectML"}
 """Chip -> what its provider is called."""
-_METHODS: Mapping[str, str] = {"cuda": "registered", "dml": "documented"}
 Functions = Mapping[str, operator_list.Function]
 Listed = Mapping[str, Mapping[str, Any]]
 
@@ -38,9 +40,27 @@ def conditions(
                         argument = _argument(name, known) if given else ""
                         found[opsets, why, argument, given].append(name)
         for (opsets, why, argument, given), names in sorted(found.items()):
-            within = {} if opsets == span else {"opset": opsets}
+            within = {} if opsets == _looked_up(chip, span) else {"opset": opsets}
             yield {**_condition(chip, why, argument, given, names, code["texts"]), **within}
+    yield from _later(span, code["texts"]["later"])
     yield from _untried(listed, code["texts"]["unplaced"], known)
+
+
+def _looked_up(chip: str, span: str) -> str:
+    """The opsets whose operators were looked up for a provider."""
+    first, _, last = span.partition("..")
+    return f"{first}..{LAST.get(chip, last)}"
+
+
+def _later(span: str, text: str) -> Iterator[dict[str, Any]]:
+    """Every call in an opset that a provider has too few kernels of."""
+    for chip, last in LAST.items():
+        yield {
+            **_unknown(["*"], text.replace("{provider}", PROVIDERS[chip])),
+            "at": [chip],
+            "chips": [chip],
+            "opset": f"{last + 1}..{span.partition('..')[2]}",
+        }
 
 
 def _reasons(
@@ -71,7 +91,7 @@ def _condition(
         "code": LEFT if kind == "cpu" else "dtype-not-supported",
         "verdict": "fallback" if kind == "cpu" else "unsupported",
         "confidence": "high",
-        "method": "registered" if kind == "type" else _METHODS[chip],
+        "method": "registered",
         "text": text,
         "at": ["operators"] if kind == "type" else [chip],
         "chips": [chip],
@@ -89,16 +109,22 @@ def _untried(listed: Listed, text: str, known: Functions) -> Iterator[dict[str, 
     for (argument, tried), names in sorted(found.items()):
         tests = [{"subject": "dtype", "argument": argument, "none_of": list(tried)}]
         yield {
-            "ops": sorted(names),
-            "code": "placement-not-looked-up",
-            "verdict": "unknown",
-            "confidence": "low",
-            "method": "inferred",
-            "text": text,
+            **_unknown(sorted(names), text),
             "at": ["kernels"],
             "chips": list(PROVIDERS),
             **({"tests": tests} if tried else {}),
         }
+
+
+def _unknown(ops: list[str], text: str) -> dict[str, Any]:
+    return {
+        "ops": ops,
+        "code": "placement-not-looked-up",
+        "verdict": "unknown",
+        "confidence": "low",
+        "method": "inferred",
+        "text": text,
+    }
 
 
 def _argument(name: str, known: Functions) -> str:

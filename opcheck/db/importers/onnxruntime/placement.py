@@ -1,8 +1,8 @@
-"""Where ONNX Runtime puts what the converters give, on a provider beside its CPU's: a file of facts.
+"""Where ONNX Runtime puts what the converters give, beside its CPU provider: a file of facts.
 
 ``python -m opcheck.db.importers.onnxruntime.placement CALLS.json KERNELS.json OperatorKernels.md >
-onnxruntime_placements.yaml`` reads what ``lowering`` and ``provider`` wrote, the document's column of
-DirectML, and the CPU's kernels as the installed wheel registers them.
+onnxruntime_placements.yaml`` reads what ``lowering`` and ``provider`` wrote, the document's column
+of DirectML, and the CPU's kernels as the installed wheel registers them.
 """
 
 import json
@@ -16,6 +16,7 @@ import msgspec
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.onnxruntime.extract import Runtime
 from opcheck.db.importers.onnxruntime.lowering import NOTHING, OPSETS
+from opcheck.db.importers.onnxruntime.placed import LAST
 from opcheck.db.importers.onnxruntime.provider import (
     Kernels,
     Node,
@@ -25,10 +26,10 @@ from opcheck.db.importers.onnxruntime.provider import (
 )
 
 _COMMENT = """\
-# Which operators of ONNX each provider leaves to the CPU's, of what torch.onnx gives for an overload.
+# Which operators of ONNX each provider leaves to the CPU's, of what torch.onnx gives of overloads.
 # Written by `python -m opcheck.db.importers.onnxruntime.placement`; do not edit.
 # tried: overload -> dtypes of the first tensor in which a call of PyTorch's samples was converted.
-# providers: span of opsets -> overload -> dtype -> `cpu` and the operators that are left to the CPU,
+# providers: span of opsets -> overload -> dtype -> `cpu` and the operators left to the CPU,
 # `kernel` and the one that neither has a kernel of, `type` and the one that takes no such dtype.
 """
 Placed = dict[str, dict[str, dict[str, str]]]
@@ -37,7 +38,8 @@ Placed = dict[str, dict[str, dict[str, str]]]
 
 def placed(data: Mapping[str, Any], known: Kernels, provider: str) -> Placed:
     """What a provider leaves, of the calls that were converted."""
-    of_each = [(Provider(known, provider, opset), Runtime(opset), opset) for opset in OPSETS]
+    opsets = [each for each in OPSETS if each <= LAST.get(provider, each)]
+    of_each = [(Provider(known, provider, opset), Runtime(opset), opset) for opset in opsets]
     found: Placed = {}
     for name, dtype, noted in data["out"]:
         files = _files(noted)

@@ -193,7 +193,7 @@ def _refuses(provider: str, node: Node) -> bool:
         case "cuda", "ArgMax" | "ArgMin":
             return bool(said.get("select_last_index", 0))
         case "cuda", "GRU":
-            return said.get("linear_before_reset", 1) != 1
+            return bool(said.get("linear_before_reset", 1) != 1)
         case _:
             return False
 
