@@ -7,7 +7,13 @@ import pytest
 
 from opcheck.db.importers.onnxruntime import provider
 from opcheck.db.importers.onnxruntime.placement import _spans
-from opcheck.db.importers.onnxruntime.provider import Kernel, Node, documented, of_shapes
+from opcheck.db.importers.onnxruntime.provider import (
+    Kernel,
+    Node,
+    documented,
+    of_constants,
+    of_shapes,
+)
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node as Call
@@ -62,7 +68,8 @@ CALLS: tuple[tuple[str, str, Value, Verdict, str], ...] = (
 
 def found(database: Database, target: str, op: str, given: Value) -> tuple[Verdict, str]:
     matrix = database.matrix(database.resolve(TargetSpec.parse(target)))
-    call = Call(OpName.parse(op), (("self", given),))
+    name = "input" if op.endswith(".vec") else "self"
+    call = Call(OpName.parse(op), ((name, given),))
     said = Walk([call], matrix, "2.13.0").resolution(0)
     return said.verdict, said.code
 
@@ -128,6 +135,17 @@ def test_what_is_computed_from_shapes_alone_is_left_to_the_cpu_on_purpose() -> N
         Node("Neg", ["FLOAT16"], ["FLOAT16"], [1]),
     ]
     assert of_shapes(nodes) == [False, True, True, *[False] * 4]
+
+
+def test_what_is_computed_from_constants_alone_is_in_no_session() -> None:
+    nodes = [
+        Node("ConstantOfShape", ["INT64"], ["FLOAT"], [-2]),
+        Node("Neg", ["FLOAT"], ["FLOAT"], [0]),
+        Node("RandomNormalLike", ["FLOAT"], ["FLOAT"], [1]),
+        Node("Add", ["FLOAT", "FLOAT"], ["FLOAT"], [1, -1]),
+        Node("RandomNormal", [], ["FLOAT"], []),
+    ]
+    assert of_constants(nodes) == [True, True, False, False, False]
 
 
 def test_spans_are_those_in_which_the_same_holds() -> None:

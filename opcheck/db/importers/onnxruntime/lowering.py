@@ -152,6 +152,30 @@ def calls(converter: Converter, samples: slice) -> Iterator[tuple[Any, Any, Any]
                 yield from _seen(converter, info.op, sample)
 
 
+def own_calls() -> Iterator[tuple[Any, Any, Any]]:
+    """Calls that models make and no sample of PyTorch does, in float32 and float16."""
+    import torch
+
+    aten = torch.ops.aten
+    for dtype in (torch.float32, torch.float16):
+        for count, layer, call in (
+            (1, torch.nn.LSTM(3, 4), aten.lstm.input),
+            (0, torch.nn.GRU(3, 4), aten.gru.input),
+        ):
+            state = torch.zeros(1, 2, 4, dtype=dtype)
+            weights = [each.detach().to(dtype) for each in layer.parameters()]
+            given = (torch.ones(5, 2, 3, dtype=dtype), [state, state] if count else state, weights)
+            yield call, (*given, True, 1, 0.0, False, False, False), {}
+        for dims, call in enumerate(
+            (aten.upsample_nearest1d, aten.upsample_nearest2d, aten.upsample_nearest3d), 1
+        ):
+            image = torch.ones(1, 2, *[4] * dims, dtype=dtype)
+            yield call.vec, (image, None, [2.0] * dims), {}
+        query = torch.ones(1, 2, 3, 4, dtype=dtype)
+        yield aten.scaled_dot_product_attention.default, (query, query, query), {}
+        yield aten.scatter.value, (query[0, 0], 0, torch.zeros(1, 2, dtype=torch.int64), 2.0), {}
+
+
 def _seen(converter: Converter, function: Any, sample: Any) -> list[tuple[Any, Any, Any]]:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -217,6 +241,9 @@ def main() -> None:
         if len(noted) < most:
             noted.append(_lowered(converter, call, args, kwargs))
     note_others(converter, found)
+    for call, args, kwargs in own_calls():
+        noted = found.setdefault((call.name(), _given(args, kwargs)), [])
+        noted.append(_lowered(converter, call, args, kwargs))
     data = {
         "reg": sorted(converter.named),
         "table": sorted(call.name() for call in converter.table),

@@ -29,8 +29,10 @@ _ON_HOST = frozenset({"Shape", "Size"})
 """What a provider has kernels of that give their result on the host."""
 _NOT_ON_HOST = frozenset({"FLOAT16", "BFLOAT16"})
 """What is never moved to the CPU for its size's sake."""
-_INPUT = -1
-"""Where an input of a node is from that is one of its graph."""
+_INPUT, _FOLDED = -1, -2
+"""Where an input of a node is from that is one of its graph, or a constant."""
+_DRAWS = ("Random", "Bernoulli", "Multinomial", "Dropout", "If", "Loop", "Scan", "Sequence")
+"""What is not computed once for all runs."""
 _CONSTANT, _ONNX, _BARS, _ENDLESS = "Constant", "ai.onnx", 5, 2**31 - 1
 
 
@@ -125,12 +127,15 @@ class Provider:
         """What it leaves to the next provider, which the CPU is.
 
         Not what computes with shapes alone: ``GetCpuPreferredNodes`` of core/framework/
-        fallback_cpu_capability.cc puts that on the CPU whatever a provider takes.
+        fallback_cpu_capability.cc puts that on the CPU whatever a provider takes. Nor what computes
+        with constants alone: core/optimizer/constant_folding.cc does so before nodes are placed.
         """
         return [
             node
-            for node, on_host in zip(nodes, of_shapes(nodes), strict=True)
-            if node.operator != _CONSTANT and not on_host and not self.takes(node)
+            for node, on_host, folded in zip(
+                nodes, of_shapes(nodes), of_constants(nodes), strict=True
+            )
+            if node.operator != _CONSTANT and not (on_host or folded) and not self.takes(node)
         ]
 
     def takes(self, node: Node) -> bool:
@@ -165,6 +170,20 @@ def of_shapes(nodes: Sequence[Node]) -> list[bool]:
         alone = alone and all(place < len(on_host) and on_host[place] for place in computed)
         found.append(alone and not any(dtype in _NOT_ON_HOST for dtype in node.given))
         on_host.append(node.operator in _ON_HOST or found[-1])
+    return found
+
+
+def of_constants(nodes: Sequence[Node]) -> list[bool]:
+    """Whether each node takes nothing but constants, and gives the same every time."""
+    found: list[bool] = []
+    for node in nodes:
+        sources = [
+            place for place, dtype in zip(node.sources, node.given, strict=True) if dtype != ""
+        ]
+        constant = all(
+            place == _FOLDED or (0 <= place < len(found) and found[place]) for place in sources
+        )
+        found.append(bool(sources) and constant and not node.operator.startswith(_DRAWS))
     return found
 
 
