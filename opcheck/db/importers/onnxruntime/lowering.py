@@ -156,7 +156,7 @@ def own_calls() -> Iterator[tuple[Any, Any, Any]]:
     """Calls that models make and no sample of PyTorch does, in float32 and float16."""
     import torch
 
-    aten = torch.ops.aten
+    aten: Any = torch.ops.aten  # calls and packets of them
     for dtype in (torch.float32, torch.float16):
         for count, layer, call in (
             (1, torch.nn.LSTM(3, 4), aten.lstm.input),
