@@ -53,6 +53,12 @@ class ExportAnswer(Struct, frozen=True):
     """Where the scan says that the graph holds for some of the marked sizes alone."""
 
     @property
+    def by_cpu_provider(self) -> bool:
+        """Whether ONNX Runtime's CPU provider stood in for the target's own, as it always does."""
+        name = self.target.partition("@")[0]
+        return self.proved and name.startswith("onnxruntime-") and name != "onnxruntime-cpu"
+
+    @property
     def came_through(self) -> bool:
         """Whether the model came as far as was asked."""
         if self.proved and self.run.stage is not Stage.CONVERTED:
@@ -64,7 +70,8 @@ class ExportAnswer(Struct, frozen=True):
         """Whether what happened is what the scan says; None where it says nothing."""
         if not self.proved or self.predicted is None:
             return None
-        if self.run.stage is Stage.CONVERTED:
+        converted = self.run.stage.converted
+        if self.run.stage is Stage.CONVERTED or (self.by_cpu_provider and converted):
             left_out = any(each.reason.code in NOT_CONVERTED for each in self.blockers)
             return False if left_out else None
         return self.predicted == self.run.stage.runs

@@ -95,6 +95,36 @@ def test_a_page_tells_each_step_and_what_the_scan_said() -> None:
     )
 
 
+CUDA = "onnxruntime-cuda@1.32.0+torch2.13"
+
+
+def test_a_page_tells_that_the_cpu_provider_stood_in() -> None:
+    page = text_view.render(replace(PROVED, target=CUDA))
+    assert page.splitlines()[:4] == [
+        "✔ net.py:net on onnxruntime-cuda@1.32.0+torch2.13: it was exported, and ONNX",
+        "Runtime's CPU provider gives what PyTorch gives",
+        "  the target's own provider was not asked, only ONNX Runtime's CPU provider:",
+        "  where each operator is placed is what it registers or documents",
+    ]
+    assert "- the scan says that it runs\n" in page  # not: and that is what happened
+
+
+@pytest.mark.parametrize(
+    ("stage", "predicted", "agrees"),
+    [
+        (Stage.PROVED, True, None),
+        (Stage.PROVED, False, None),
+        (Stage.RUNTIME, True, None),
+        (Stage.CONVERSION, True, False),
+        (Stage.CONVERSION, False, True),
+    ],
+)
+def test_of_another_provider_the_conversion_alone_is_held_against_the_scan(
+    stage: Stage, predicted: bool, agrees: bool | None
+) -> None:
+    assert replace(ended(stage, predicted), target=CUDA).agrees is agrees
+
+
 def test_a_page_tells_where_the_way_ended() -> None:
     finding = Finding(
         "1", "aten::cumprod", Verdict.UNSUPPORTED, Confidence.HIGH,
@@ -178,7 +208,7 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
         export(question(tmp_path, "x", "nvidia-h100"))
     assert error.value.hint == (
         "name one of them: coreml-ane, coreml-cpu, coreml-gpu, executorch-portable, "
-        "executorch-xnnpack, onnxruntime-cpu, openvino-cpu"
+        "executorch-xnnpack, onnxruntime-cpu, onnxruntime-cuda, onnxruntime-dml, openvino-cpu"
     )
 
 

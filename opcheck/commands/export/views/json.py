@@ -26,6 +26,7 @@ def export_document(answer: ExportAnswer) -> Json:
         "place": run.place,
         "code": run.code,
         "came_through": answer.came_through,
+        "by_cpu_provider": answer.by_cpu_provider,
         "file": answer.output,
         "opset": run.opset,
         "versions": dict(run.versions),

@@ -48,6 +48,18 @@ CAME = "it was exported, runs there, and gives what PyTorch gives"
 RANDOM = "it was exported and runs there; PyTorch's own values are other ones each time"
 UNRUN = "it is converted; only Apple's own systems run it, so no values were compared"
 WRITTEN = "it was exported; --prove would run it"
+CAME_BY_CPU = "it was exported, and ONNX Runtime's CPU provider gives what PyTorch gives"
+RANDOM_BY_CPU = (
+    "it was exported, and ONNX Runtime's CPU provider runs it; PyTorch's own values are other ones"
+    " each time"
+)
+REFUSED_BY_CPU = "it is converted, and ONNX Runtime's CPU provider refuses the file"
+OF_CPU = {Stage.PROVED: CAME_BY_CPU, Stage.RUNTIME: REFUSED_BY_CPU}
+"""What became of a file that another provider than the target's ran."""
+BY_CPU = (
+    "the target's own provider was not asked, only ONNX Runtime's CPU provider: where each operator"
+    " is placed is what it registers or documents"
+)
 SAYS = {
     True: "the scan says that it runs",
     False: "the scan says that it does not run",
@@ -77,6 +89,8 @@ def _write_head(canvas: Canvas, answer: ExportAnswer) -> None:
                     said=Sentence(_outcome(answer)))  # fmt: skip
     canvas.flow([(mark, style), *split(line)])
     _write_why(canvas, answer.run)
+    if answer.by_cpu_provider and answer.run.stage.converted:
+        canvas.flow(split(Sentence(BY_CPU)), 2)
 
 
 def _write_why(canvas: Canvas, run: ExportRun) -> None:
@@ -91,6 +105,9 @@ def _write_why(canvas: Canvas, run: ExportRun) -> None:
 
 
 def _outcome(answer: ExportAnswer) -> str:
+    if answer.by_cpu_provider and answer.run.stage in OF_CPU:
+        random = answer.run.random and answer.run.stage is Stage.PROVED
+        return RANDOM_BY_CPU if random else OF_CPU[answer.run.stage]
     if answer.run.stage in ENDED:
         return ENDED[answer.run.stage]
     if answer.run.stage is Stage.CONVERTED:

@@ -1,12 +1,13 @@
-"""ONNX Runtime on the CPU: what torch.onnx converts, and what the runtime has kernels for."""
+"""ONNX Runtime: what torch.onnx converts, and what the runtime's providers have kernels for."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.onnxruntime import placed
 from opcheck.db.importers.shared import facts, operator_list
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
@@ -14,6 +15,7 @@ from opcheck.lang.sentence import Sentence
 
 _KEY = "CPU"
 """What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
+_CPU = "cpu"
 _CODE = Path(__file__).with_name("onnxruntime_code.yaml")
 _LOWERINGS = Path(__file__).with_name("onnxruntime_lowerings.yaml")
 _NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
@@ -129,12 +131,12 @@ def _release(sources: Path, release: str) -> ReleaseFile:
     return ReleaseFile(
         vendor=OnnxRuntimeImporter.name,
         release=release,
-        about=f"Operators that torch.onnx converts, for ONNX Runtime {release} on the CPU",
+        about=f"Operators that torch.onnx converts, for providers of ONNX Runtime {release}",
         torch=(said["torch"],),
         sources=said["sources"],
         operators=operators,
         conditions=found,
-        advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
+        advisories=tuple({"chips": list(_code()["chips"]), **each} for each in _advisories()),
         key=_KEY,
         opsets=said["opsets"],
     )
@@ -166,11 +168,24 @@ def _conditions(
     yield from _by_opset(operators, known)
     for fact in _code()["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
+    listed = {
+        name: said
+        for name, said in _listed().items()
+        if name in operators and "method" not in operators[name]
+    }
+    yield from placed.conditions(listed, _code(), _every_opset(), known)
     texts = _code()["texts"]
     yield _apart(sorted(apart), texts["decomposed"], "decomposed", "high")
     named = _lowerings()["decomposed"]
     untried = [name for name in named if "method" not in operators.get(name, {"method": ""})]
     yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+
+
+def _every_opset() -> str:
+    """The span of all opsets that are written, of any release."""
+    spans = {f"{each['opsets']['first']}..{each['opsets']['last']}" for each in _releases()}
+    (found,) = spans
+    return found
 
 
 def _by_opset(
@@ -222,6 +237,7 @@ def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str])
         "text": text.replace("{onnx}", named).replace("{leaf}", named),
         "at": [_CITES[kind]],
         **({"tests": tests} if dtypes else {}),
+        **({"chips": [_CPU]} if kind == "kernel" else {}),
     }
 
 
@@ -252,6 +268,11 @@ def _vendor() -> VendorFile:
         pairing=tuple(code["paired"]),
         notes=tuple(code["notes"]),
     )
+
+
+def _releases() -> Iterable[Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = _code()["releases"]
+    return found.values()
 
 
 def _listed() -> Mapping[str, Mapping[str, Any]]:

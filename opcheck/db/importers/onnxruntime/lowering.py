@@ -2,6 +2,7 @@
 
 ``python -m opcheck.db.importers.onnxruntime.lowering FILE.json`` takes the calls that PyTorch's own
 samples make, and notes for each the operators of ONNX that its converter gives, with their dtypes.
+A number after the file says how many calls of an overload and dtype are noted.
 Private torch API used here, checked on 2.13.0: ``torch.onnx._internal.exporter``.
 """
 
@@ -24,10 +25,12 @@ _DTYPES = (
     "float32", "float16", "int64", "bfloat16", "float64", "int32", "bool", "uint8", "complex64",
     "int16", "int8",
 )  # fmt: skip
-_SAMPLES, _CALLS, _MORE = 4, 2, 24
-"""Samples of an operator that are looked at, calls of an overload that are noted a dtype, and
-samples that are looked at for a call that comes through, where none of those did.
+_SAMPLES, _CALLS, _MORE, _TRIES = 4, 2, 24, 5
+"""Samples of an operator that are looked at, calls of an overload that are noted a dtype, samples
+that are looked at for a call that comes through, where none of those did, and how many are tried.
 """
+NOTHING = frozenset({"Identity", "Constant"})
+"""What a call comes to that has nothing to do, as the sum of a tensor without dimensions."""
 
 
 class Converter:
@@ -62,7 +65,9 @@ class Converter:
             while error.__cause__ is not None:
                 error = error.__cause__  # type: ignore[assignment]  # raised by libraries' code
             return {"stage": "conversion", "error": _first_line(error)}
-        return {"stage": "ok", "nodes": _nodes(found.model.graph)}
+        nodes = _nodes(found.model.graph)
+        found.optimize()
+        return {"stage": "ok", "nodes": nodes, "file": _kept(found.model.graph)}
 
 
 def _module(call: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -95,6 +100,31 @@ def _nodes(graph: Any) -> list[list[Any]]:
     return found
 
 
+def _kept(graph: Any) -> list[list[Any]]:
+    """What is left after constants were folded, as in a file.
+
+    Beside each stand where its inputs are from (the place of a line here, ``-1`` of an input of the
+    graph, ``-2`` of a constant), and what its attributes say in numbers and texts.
+    """
+    every = list(graph.all_nodes())
+    places = {id(value): place for place, node in enumerate(every) for value in node.outputs}
+    inputs = set(map(id, graph.inputs))
+    return [
+        [
+            f"{node.domain}::{node.op_type}" if node.domain else node.op_type,
+            ["" if value is None else _dtype(value) for value in node.inputs],
+            [_dtype(value) for value in node.outputs],
+            [places.get(id(value), -1 if id(value) in inputs else -2) for value in node.inputs],
+            {
+                name: said.value
+                for name, said in node.attributes.items()
+                if isinstance(said.value, (int, str))
+            },
+        ]
+        for node in every
+    ]
+
+
 def _dtype(value: Any) -> str:
     return "?" if value.dtype is None else str(value.dtype)
 
@@ -120,6 +150,30 @@ def calls(converter: Converter, samples: slice) -> Iterator[tuple[Any, Any, Any]
                 continue
             for sample in known[samples.start :]:
                 yield from _seen(converter, info.op, sample)
+
+
+def own_calls() -> Iterator[tuple[Any, Any, Any]]:
+    """Calls that models make and no sample of PyTorch does, in float32 and float16."""
+    import torch
+
+    aten: Any = torch.ops.aten  # calls and packets of them
+    for dtype in (torch.float32, torch.float16):
+        for count, layer, call in (
+            (1, torch.nn.LSTM(3, 4), aten.lstm.input),
+            (0, torch.nn.GRU(3, 4), aten.gru.input),
+        ):
+            state = torch.zeros(1, 2, 4, dtype=dtype)
+            weights = [each.detach().to(dtype) for each in layer.parameters()]
+            given = (torch.ones(5, 2, 3, dtype=dtype), [state, state] if count else state, weights)
+            yield call, (*given, True, 1, 0.0, False, False, False), {}
+        for dims, call in enumerate(
+            (aten.upsample_nearest1d, aten.upsample_nearest2d, aten.upsample_nearest3d), 1
+        ):
+            image = torch.ones(1, 2, *[4] * dims, dtype=dtype)
+            yield call.vec, (image, None, [2.0] * dims), {}
+        query = torch.ones(1, 2, 3, 4, dtype=dtype)
+        yield aten.scaled_dot_product_attention.default, (query, query, query), {}
+        yield aten.scatter.value, (query[0, 0], 0, torch.zeros(1, 2, dtype=torch.int64), 2.0), {}
 
 
 def _seen(converter: Converter, function: Any, sample: Any) -> list[tuple[Any, Any, Any]]:
@@ -179,13 +233,17 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
+    most = int(sys.argv[2]) if sys.argv[2:] else _CALLS
     converter, found = Converter(), dict[tuple[str, str], list[dict[str, Any]]]()
     _have_kept(converter)
     for call, args, kwargs in calls(converter, slice(-_CALLS, _SAMPLES)):
         noted = found.setdefault((call.name(), _given(args, kwargs)), [])
-        if len(noted) < _CALLS:
+        if len(noted) < most:
             noted.append(_lowered(converter, call, args, kwargs))
     note_others(converter, found)
+    for call, args, kwargs in own_calls():
+        noted = found.setdefault((call.name(), _given(args, kwargs)), [])
+        noted.append(_lowered(converter, call, args, kwargs))
     data = {
         "reg": sorted(converter.named),
         "table": sorted(call.name() for call in converter.table),
@@ -195,16 +253,25 @@ def main() -> None:
 
 
 def note_others(converter: Converter, found: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
-    """Note one more call of what never came through, where another sample makes one that does.
+    """Note one more call of what never came through, or gave nothing, where a sample makes one.
 
     The first samples of PyTorch are often of no dimension or of no elements.
     """
-    left = {key for key, noted in found.items() if all(said["stage"] != "ok" for said in noted)}
+    left = {key: _TRIES for key, noted in found.items() if all(map(_says_nothing, noted))}
     for call, args, kwargs in calls(converter, slice(0, _MORE)):
         key = (call.name(), _given(args, kwargs))
-        if key in left and (said := _lowered(converter, call, args, kwargs))["stage"] == "ok":
-            found[key].append(said)
-            left.remove(key)
+        if key in left:
+            said = _lowered(converter, call, args, kwargs)
+            left[key] -= 1
+            if not _says_nothing(said):
+                found[key].insert(0, said)
+            if not _says_nothing(said) or not left[key]:
+                del left[key]
+
+
+def _says_nothing(said: dict[str, Any]) -> bool:
+    """Whether a call did not come through, or left its tensors as they are."""
+    return said["stage"] != "ok" or all(node[0] in NOTHING for node in said["file"])
 
 
 def _lowered(converter: Converter, call: Any, args: Any, kwargs: Any) -> dict[str, Any]:
