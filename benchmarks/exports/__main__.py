@@ -18,7 +18,7 @@ from benchmarks.exports.placed import Placing
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
-ONNX, OPENVINO, PORTABLE, XNNPACK, COREML = EXPORTERS
+ONNX, OPENVINO, PORTABLE, XNNPACK, VULKAN, COREML = EXPORTERS
 PAGES = {
     ONNX: "export-agreement.md",
     OPENVINO: "export-agreement-openvino.md",
