@@ -39,6 +39,7 @@ _NOTHING = frozenset({
     "aten::sym_numel", "aten::_assert_async.msg", "aten::_local_scalar_dense",
 })  # fmt: skip
 """What passes remove, and numbers: they are no kernels between partitions."""
+_CAST, _NO_TENSORS = "aten::_to_copy", "none"
 _PAIRS = (("float32", "float16"), ("int64", "int32"))
 """Dtypes that are in the same sets of the registry."""
 _CHOSEN_FROM = "aten::where.self"
@@ -69,7 +70,7 @@ class Features(Struct, frozen=True):
 
 
 def _outside(dtype: str, listed: Sequence[str]) -> bool:
-    return dtype != "none" and bool(listed) and dtype not in listed
+    return dtype != _NO_TENSORS and bool(listed) and dtype not in listed
 
 
 def registry(folder: Path) -> dict[str, Features]:
@@ -178,19 +179,31 @@ def parts(
     """Overload that is decomposed -> the dtypes in which nothing of it is left, if any."""
     calls: dict[str, dict[str, list[Sequence[Leaf]]]] = defaultdict(lambda: defaultdict(list))
     for said in lines:
-        if not said["whole"] and said["op"] not in whole:
+        if not said["whole"] and said["op"] not in whole and _ends_in(said["leaves"], known):
             calls[said["op"]][said["dtype"]].append(said["leaves"])
-    found = {}
-    for name, outcomes in sorted(calls.items()):
-        takes = [dtype for dtype, each in outcomes.items() if not any(map(known_left(known), each))]
-        if takes:
-            every = [leaf for each in outcomes.values() for leaves in each for leaf in leaves]
-            met = [one for leaf in every if (one := known.get(in_edge(leaf[0]))) is not None]
-            dtypes = sorted({*takes, *_alike(takes, outcomes)})
-            asks = sorted({each for one in met for each in one.asks[:1]})
-            found[name] = {"takes": dtypes} | ({"flat": True} if any(one.flat for one in met) else {})
-            found[name] |= {"asks": asks} if asks else {}
-    return found
+    return {
+        name: one for name, each in sorted(calls.items()) if (one := _whole_in(each, known))
+    }  # fmt: skip
+
+
+def _whole_in(
+    outcomes: Mapping[str, Sequence[Sequence[Leaf]]], known: Mapping[str, Features]
+) -> dict[str, Any]:
+    """The dtypes in which nothing of an overload is left; {} where something always is."""
+    takes = [
+        dtype for dtype, each in outcomes.items() if not any(_left(known, leaves) for leaves in each)
+    ]  # fmt: skip
+    if not takes:
+        return {}
+    met = {in_edge(leaf[0]) for each in outcomes.values() for leaves in each for leaf in leaves}
+    flat = any(known[part].flat for part in met if part in known)
+    return {"takes": sorted({*takes, *_alike(takes, outcomes)})} | ({"flat": True} if flat else {})
+
+
+def _ends_in(leaves: Sequence[Leaf], known: Mapping[str, Features]) -> bool:
+    """Whether what a call gives is of a dtype that the registry has at all."""
+    result = leaves[-1][2] if leaves else _NO_TENSORS
+    return result in (_NO_TENSORS, *known[_CAST].takes[0])
 
 
 def _alike(takes: Sequence[str], tried: Iterable[str]) -> Iterator[str]:
@@ -201,18 +214,15 @@ def _alike(takes: Sequence[str], tried: Iterable[str]) -> Iterator[str]:
                 yield other
 
 
-def known_left(known: Mapping[str, Features]) -> Any:
-    """What tells whether some of these leaves are left to other kernels."""
-
-    def left(leaves: Sequence[Leaf]) -> bool:
-        return any(_left(known, (in_edge(leaf[0]), *leaf[1:])) for leaf in leaves)
-
-    return left
-
-
-def _left(known: Mapping[str, Features], leaf: Leaf) -> bool:
-    features = known.get(leaf[0])
-    return leaf[0] not in _NOTHING and (features is None or features.refuses(leaf))
+def _left(known: Mapping[str, Features], leaves: Sequence[Leaf]) -> bool:
+    """Whether some of these parts are left to other kernels."""
+    for name, given, result in leaves:
+        part = in_edge(name)
+        features = known.get(part)
+        refused = features is None or features.refuses((part, given, result))
+        if part not in _NOTHING and refused:
+            return True
+    return False
 
 
 def text(found: Mapping[str, Features], of_parts: Mapping[str, Mapping[str, Any]]) -> str:

@@ -122,9 +122,11 @@ def _by_dtype_of_parts(
         dtypes = _read()["registered"]["aten::arange.start_step"]["gives"][0]
         argument = "return" if made else argument_of(name, known)
         by[argument, tuple(dtypes if made else said["takes"])].append(name)
-    for (argument, dtypes), names in sorted(by.items()):
+    for (argument, listed), names in sorted(by.items()):
         text = texts["vulkan_result" if argument == "return" else "vulkan_parts_dtype"]
-        yield _on_dtype(sorted(names), argument, dtypes, text, _AT["dtype"])
+        yield _on_dtype(sorted(names), argument, listed, text, _AT["dtype"])
+    dtypes = _read()["registered"][_CAST]["takes"][0]
+    yield _on_dtype(sorted(parts), "return", dtypes, texts["vulkan_result"], _AT["dtype"])
 
 
 def _on_dtype(
