@@ -191,7 +191,7 @@ def _whole_in(
 ) -> dict[str, Any]:
     """The dtypes in which nothing of an overload is left; {} where something always is."""
     takes = [
-        dtype for dtype, each in outcomes.items() if not any(_left(known, leaves) for leaves in each)
+        dtype for dtype, each in outcomes.items() if not any(_left(known, some) for some in each)
     ]  # fmt: skip
     if not takes:
         return {}
