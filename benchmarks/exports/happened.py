@@ -243,7 +243,7 @@ def happened(case: Case, exporter: Any) -> dict[str, Any]:
     said: dict[str, Any] = {
         "stage": found.stage.value, "error": found.error, "random": found.random
     }  # fmt: skip
-    if isinstance(exporter, Placing) and found.stage.converted:
+    if isinstance(exporter, Placing) and exporter.calls:
         said |= {"partitions": exporter.partitions, "calls": to_builtins(exporter.calls)}
     return {**said, "sizes": dict(found.sizes)} if marked else said
 
