@@ -110,6 +110,12 @@ where PyTorch gives float16.
 """,
 }
 _FIRST = {
+    VULKAN: """
+## How often it was right before it was mended
+
+Of 62 calls of 78 operators in float32 that nothing had been mended for, the place of 61 was told
+rightly, and the conversion of 74 of 77 (96.1%). Of the models, 21 batch norms were said to be left.
+""",
     COREML: """
 ## How often it was right before it was mended
 

@@ -20,6 +20,10 @@ CHIP = "vulkan"
 _FILE = Path(__file__).with_name("executorch_vulkan.yaml")
 _KEPT = frozenset({"aten::hardswish", "aten::pixel_shuffle", "aten::upsample_nearest2d.vec"})
 """Composites that the partitioner has PyTorch leave whole."""
+_LEFT_UNLESS = {
+    "aten::empty.memory_format": ("size", "[0]"), "aten::native_batch_norm": ("training", "False")
+}  # fmt: skip
+"""What is left but with a value of an argument, as of XNNPACK."""
 _REMOVED = frozenset({"aten::detach", "aten::alias", "aten::alias_copy"})
 _PROMOTED = frozenset({
     "aten::add.Tensor", "aten::mul.Tensor", "aten::sub.Tensor", "aten::div.Tensor",
@@ -80,7 +84,12 @@ def _unregistered(
             name for name, said in come.items()
             if name not in taken and ("tried" not in said) is whole
         )  # fmt: skip
-        yield left(CHIP, names, text, [_AT["unregistered"]])
+        always = [name for name in names if name not in _LEFT_UNLESS]
+        yield left(CHIP, always, text, [_AT["unregistered"]])
+        for name in (name for name in names if name in _LEFT_UNLESS):
+            argument, value = _LEFT_UNLESS[name]
+            tests = [{"subject": "value", "argument": argument, "none_of": [value]}]
+            yield {**left(CHIP, [name], text, [_AT["unregistered"]]), "tests": tests}
 
 
 def _by_dtype_of_whole(
