@@ -40,6 +40,7 @@ EXPORTERS: Mapping[str, Any] = {
     "openvino-cpu": open_vino,
     "executorch-portable": ExecuTorch(),
     "executorch-xnnpack": Placing("xnnpack"),
+    "executorch-vulkan": Placing("vulkan"),
     "coreml-cpu": core_ml,
 }
 """Target -> what exports for it; the first where none is named."""
@@ -242,7 +243,7 @@ def happened(case: Case, exporter: Any) -> dict[str, Any]:
     said: dict[str, Any] = {
         "stage": found.stage.value, "error": found.error, "random": found.random
     }  # fmt: skip
-    if isinstance(exporter, Placing) and found.stage.converted:
+    if isinstance(exporter, Placing) and exporter.calls:
         said |= {"partitions": exporter.partitions, "calls": to_builtins(exporter.calls)}
     return {**said, "sizes": dict(found.sizes)} if marked else said
 
@@ -255,7 +256,7 @@ def kept(target: str) -> None:
         hasten()
         return
     if isinstance(EXPORTERS[target], ExecuTorch):
-        _kept_for_executorch()
+        _kept_for_executorch(EXPORTERS[target])
         return
     utils, decomp_utils, exported_program = _private("torch._export.utils", *_EXPORTING)
     found = functools.cache(utils._collect_all_valid_cia_ops)
@@ -273,24 +274,38 @@ def kept(target: str) -> None:
     registry.from_torchlib = staticmethod(functools.cache(registry.from_torchlib))
 
 
-def _kept_for_executorch() -> None:
-    """Have exports preserve the composites that XNNPACK takes whole, alone.
+def _kept_for_executorch(exporter: ExecuTorch) -> None:
+    """Have exports look once for composites and decompositions, and for Vulkan's patterns.
 
-    The dispatcher decomposes the others in the same way, which is much sooner done.
+    With XNNPACK's partitioner, and with none, they preserve the composites alone that it takes
+    whole. The dispatcher decomposes the others in the same way, which is much sooner done. Vulkan's
+    takes no linear layer whole, and to that the dispatcher gives another view.
     """
-    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.exir.program import _program
 
-    whole, _ = XnnpackPartitioner().ops_to_not_decompose(None)
     names = ("torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program")
     modules: tuple[Any, ...] = tuple(map(import_module, names))
     composites = set(modules[0]._collect_all_valid_cia_ops())
-    table = dict(_program._default_decomposition_table().items())
-    explicit = {call: run for call, run in table.items() if call not in composites - set(whole)}
-    _program._default_decomposition_table = lambda: dict(explicit)
+    preserved, table = composites, dict(_program._default_decomposition_table().items())
+    if exporter.chip == "vulkan":
+        _kept_patterns()
+    else:
+        whole, _ = ExecuTorch("xnnpack").partitioners()[0].ops_to_not_decompose(None)
+        preserved = composites & set(whole)
+        table = {call: run for call, run in table.items() if call not in composites - set(whole)}
+    modules[0]._is_preservable_cia_op = functools.cache(modules[0]._is_preservable_cia_op)
+    _program._default_decomposition_table = lambda: dict(table)
     for module in modules:
         if hasattr(module, "_collect_all_valid_cia_ops"):
-            module._collect_all_valid_cia_ops = lambda: composites & set(whole)
+            module._collect_all_valid_cia_ops = lambda: set(preserved)
+
+
+def _kept_patterns() -> None:
+    """Have each pattern of Vulkan's be exported once."""
+    from executorch.backends.vulkan.patterns import fusable_patterns
+
+    for entry in fusable_patterns.values():
+        entry.get_graphs_fn = entry.get_graphs_fn and functools.cache(entry.get_graphs_fn)
 
 
 def _private(*names: str) -> tuple[Any, ...]:

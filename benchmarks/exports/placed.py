@@ -1,7 +1,10 @@
 """Where ExecuTorch's partitioner really puts each call of a graph; opcheck is not asked."""
 
+import copy
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from msgspec import Struct
@@ -35,18 +38,43 @@ class Placing(ExecuTorch):
         self.partitions = 0
 
     def lowered(self, graph: torch.export.ExportedProgram) -> Any:
-        """The graph lowered; what it calls is marked before, and looked up after that."""
+        """The graph lowered; what it calls is marked before, and looked up after that.
+
+        Where Vulkan's delegate cannot be written, what its partitioner took is noted all the same.
+        """
         self.calls, self.partitions = (), 0
         for place, node in enumerate(graph.graph.nodes):
             if node.op == "call_function":
                 node.meta[_KEPT] = {_MARK: place}
-        edge = super().lowered(graph)
-        program = edge.exported_program()
+        again = copy.deepcopy(graph) if self.chip == "vulkan" else None
+        try:
+            edge = super().lowered(graph)
+        except Exception:  # whatever the lowering raises
+            if again is not None:
+                with suppress(Exception), _unwritten():
+                    self._note(again, super().lowered(again).exported_program())
+            raise
+        self._note(graph, edge.exported_program())
+        return edge
+
+    def _note(
+        self, graph: torch.export.ExportedProgram, program: torch.export.ExportedProgram
+    ) -> None:
         inside = [each for module in _delegates(program) for each in _marked(module)]
         outside = list(_marked(program))
         self.partitions = sum(1 for _ in _delegates(program))
         self.calls = tuple(_calls(graph, inside, outside))
-        return edge
+
+
+@contextmanager
+def _unwritten() -> Iterator[None]:
+    """Have Vulkan's delegates in the block hold nothing."""
+    from executorch.backends.vulkan.vulkan_preprocess import VulkanBackend
+    from executorch.exir.backend.backend_details import PreprocessResult
+
+    empty = staticmethod(lambda program, specs: PreprocessResult(processed_bytes=b""))
+    with patch.object(VulkanBackend, "preprocess", empty):
+        yield
 
 
 def _calls(

@@ -7,6 +7,7 @@ import pickle
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -29,6 +30,15 @@ from opcheck.source.building.torchvision_operators import open_sizes
 LIBRARIES = ("executorch",)
 """What exporting and running takes, beside torch."""
 _DELEGATED = "executorch_call_delegate"
+_PARTITIONERS = {
+    "vulkan": ("executorch.backends.vulkan.partitioner.vulkan_partitioner", "VulkanPartitioner"),
+    "xnnpack": (
+        "executorch.backends.xnnpack.partition.xnnpack_partitioner", "XnnpackPartitioner"
+    ),
+}  # fmt: skip
+"""Chip -> what takes calls for its delegate."""
+_ELSEWHERE = frozenset({"vulkan"})
+"""Chips whose delegates the runtime of the wheel has nothing to run by."""
 
 
 def require_installed() -> None:
@@ -60,12 +70,12 @@ def _require_bounds(marked: Sequence[DynamicInput]) -> None:
 
 
 class ExecuTorch:
-    """Lowers models for a chip of the database: ``portable``, or ``xnnpack`` before that."""
+    """Lowers models for a chip of the database: ``portable``, or a delegate before that."""
 
     FILE = "model.pte"
 
     def __init__(self, chip: str = "portable") -> None:
-        self._chip = chip
+        self.chip = chip
 
     def require_installed(self) -> None:
         """Refuse where a library is missing.
@@ -97,7 +107,9 @@ class ExecuTorch:
         with outputs.quiet(), torch.no_grad(), open_sizes():
             found = self._exported(model, tuple(args), dict(kwargs), path)
             seconds = time.perf_counter() - started
-            if run and found.stage.converted:
+            if found.stage.converted and self.chip in _ELSEWHERE:
+                found = replace(found, stage=Stage.CONVERTED)
+            elif run and found.stage.converted:
                 found = ran(found, model, (tuple(args), dict(kwargs)), (), _session(path))
         return replace(found, versions=versions, seconds=seconds)
 
@@ -122,14 +134,14 @@ class ExecuTorch:
         """The graph in the edge dialect, with what the partitioner took in delegates."""
         from executorch.exir import to_edge_transform_and_lower
 
-        return to_edge_transform_and_lower(graph, partitioner=self._partitioners())
+        return to_edge_transform_and_lower(graph, partitioner=self.partitioners())
 
-    def _partitioners(self) -> list[Any]:
-        if self._chip != "xnnpack":
+    def partitioners(self) -> list[Any]:
+        """What takes calls for the chip's delegate; nothing for the kernels alone."""
+        if self.chip not in _PARTITIONERS:
             return []
-        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-
-        return [XnnpackPartitioner()]
+        module, name = _PARTITIONERS[self.chip]
+        return [getattr(import_module(module), name)()]
 
 
 def _called(graph: Any) -> Iterator[str]:

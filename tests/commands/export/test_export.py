@@ -208,7 +208,8 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
         export(question(tmp_path, "x", "nvidia-h100"))
     assert error.value.hint == (
         "name one of them: coreml-ane, coreml-cpu, coreml-gpu, executorch-portable, "
-        "executorch-xnnpack, onnxruntime-cpu, onnxruntime-cuda, onnxruntime-dml, openvino-cpu"
+        "executorch-vulkan, executorch-xnnpack, onnxruntime-cpu, onnxruntime-cuda, "
+        "onnxruntime-dml, openvino-cpu"
     )
 
 
@@ -349,6 +350,8 @@ def test_a_model_is_really_converted_by_openvino_and_run(
         ("executorch-portable", "x.sort()[0]", Stage.RUNTIME, False),
         ("executorch-xnnpack", "x.sigmoid() + x.sinh()", Stage.PROVED, True),
         ("executorch-xnnpack", "x + 1 if bool(x.sum() > 0) else x", Stage.CAPTURE, False),
+        ("executorch-vulkan", "x.sigmoid() + x.sinh()", Stage.CONVERTED, True),
+        ("executorch-vulkan", "x.eq(float('inf'))", Stage.CONVERSION, False),
     ],
 )
 def test_a_model_is_really_lowered_by_executorch_and_run(

@@ -1,4 +1,4 @@
-"""ExecuTorch on the CPU: what its edge dialect takes, its kernels, and what XNNPACK is left."""
+"""ExecuTorch: what its edge dialect takes, its kernels, and what its delegates leave to them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.executorch import vulkan_left, xnnpack
+from opcheck.db.importers.executorch.conditions import Functions, argument_of, told
 from opcheck.db.importers.shared import facts, operator_list
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
 
-Functions = Mapping[str, operator_list.Function]
 _KEY = "CPU"
 """What PyTorch runs the model on while it is captured; a kernel has no dispatch key."""
 _CODE = Path(__file__).with_name("executorch_code.yaml")
@@ -37,19 +38,15 @@ _CODES = {
     "verifier": "not-core-aten", "edge": "edge-refuses-dtype", "variant": "no-out-variant",
     "kernel": "no-runtime-kernel", "dtype": "dtype-not-supported",
 }  # fmt: skip
-_XNNPACK = "xnnpack"
-_DELEGATED = ("float32", "float16")
 _RESHAPED = "aten::_reshape_alias"
 _BY_SIZE = frozenset({"aten::resize_", "aten::resize_as_"})
 """Refused by what a call makes of a size, which the facts state: samples tell dtypes alone."""
-_LEFT_UNLESS: Mapping[str, tuple[str, str, str]] = {
-    "aten::empty.memory_format": ("size", "[0]", "decomposed:2339"),
-    "aten::native_batch_norm": ("training", "False", "xnnpack:node_configs.py:27"),
-}
-"""What is left but with a value of an argument: tensors without elements are in no graph, as the
-one that batch norm makes for cuDNN alone; and batch norm is delegated in evaluation."""
-_OTHERS_ANY = frozenset({"aten::max.dim"})
-"""What a config looks at the first tensor of alone: ``node_configs.py`` 75."""
+
+
+_DELEGATES = {
+    xnnpack.CHIP: xnnpack.left_by_xnnpack, vulkan_left.CHIP: vulkan_left.left_by_vulkan
+}  # fmt: skip
+"""Chip -> what its partitioner leaves."""
 
 
 class ExecuTorchImporter(Importer):
@@ -189,13 +186,14 @@ def _conditions(
         if "tried" in said and (name in _BY_SIZE or not _never(said))
     )  # fmt: skip
     texts = _code()["texts"]
-    yield _said(apart, "decomposed-before-conversion", "decomposed", texts["decomposed"],
+    yield told(apart, "decomposed-before-conversion", "decomposed", texts["decomposed"],
                 ["decompositions"])  # fmt: skip
     yield _in_complex(apart)
-    untried = _said(list(_untried(known)), "decomposed-before-conversion", "unknown",
+    untried = told(list(_untried(known)), "decomposed-before-conversion", "unknown",
                     texts["untried"], ["decompositions"])  # fmt: skip
     yield {**untried, "confidence": "low", "method": "inferred"}
-    yield from _left(own, operators, known)
+    for chip, left in _DELEGATES.items():
+        yield from left(own, operators, known, texts, _code()[chip])
 
 
 Refused = tuple[str, str, tuple[str, ...], str]
@@ -206,7 +204,7 @@ def _refused(own: Mapping[str, Mapping[str, Any]], known: Functions) -> dict[Ref
     """Each refusal with the overloads that it is of."""
     found: dict[Refused, list[str]] = defaultdict(list)
     for name, said in own.items():
-        argument = _argument(name, known)
+        argument = argument_of(name, known)
         for why, dtypes, bound in _reasons(name, said):
             found[why, argument if dtypes else "", dtypes, bound].append(name)
     return found
@@ -235,14 +233,6 @@ def _never(said: Mapping[str, Any]) -> bool:
     return bool(said.get("not")) and set(said["tried"]) == set(said["not"])
 
 
-def _argument(name: str, known: Functions) -> str:
-    """The tensor of a call whose dtype was noted."""
-    if name == "aten::where.self":
-        return "self"
-    function = known.get(name.removeprefix("aten::"))
-    return function.tensors[0] if function is not None and function.tensors else "*"
-
-
 def _refusal(
     why: str, argument: str, dtypes: tuple[str, ...], bound: str, names: list[str]
 ) -> dict[str, Any]:
@@ -252,17 +242,10 @@ def _refusal(
     text = _code()["texts"][own].replace("{part}", part)
     tests = [{"subject": "dtype", "argument": argument, bound: list(dtypes)}]
     return {
-        **_said(sorted(set(names)), "part-may-be-refused" if some else _CODES[kind],
+        **told(sorted(set(names)), "part-may-be-refused" if some else _CODES[kind],
                 "unknown" if some else "unsupported", text, [_CITES[kind]]),
         **({"confidence": "low", "method": "inferred"} if some else {}),
         **({"tests": tests} if dtypes else {}),
-    }  # fmt: skip
-
-
-def _said(names: list[str], code: str, verdict: str, text: str, at: list[str]) -> dict[str, Any]:
-    return {
-        "ops": names, "code": code, "verdict": verdict, "confidence": "high",
-        "method": "registered", "text": text, "at": at,
     }  # fmt: skip
 
 
@@ -271,62 +254,12 @@ def _in_complex(apart: list[str]) -> dict[str, Any]:
     dtypes = {"complex64", "complex32"}
     names = [name for name in apart if not dtypes & set(_listed()[name]["tried"])]
     return {
-        **_said(names, "numbers-not-looked-up", "unknown", _code()["texts"]["untried_dtypes"],
+        **told(names, "numbers-not-looked-up", "unknown", _code()["texts"]["untried_dtypes"],
                 ["decompositions"]),
         "confidence": "low",
         "method": "inferred",
         "tests": [{"subject": "dtype", "argument": "*", "one_of": ["complex64", "complex128"]}],
     }  # fmt: skip
-
-
-def _left(
-    own: Mapping[str, Mapping[str, Any]], operators: Mapping[str, Any], known: Functions
-) -> Iterator[dict[str, Any]]:
-    """What XNNPACK's partitioner leaves to the portable kernels."""
-    texts, by = _code()["texts"], defaultdict(list)
-    for name, said in own.items():
-        by[said["delegated"]].append(name)
-    for whole, text in ((True, texts["left"]), (False, texts["left_parts"])):
-        names = sorted(
-            name for kind in ("none", "some") for name in by[kind]
-            if ("kernel" in own[name] or "primitive" in own[name]) is whole
-        )  # fmt: skip
-        whole_names = [name for name in names if name not in _LEFT_UNLESS]
-        yield _to_portable(whole_names, text, ["xnnpack:__init__.py:78"])
-        for name in (name for name in names if name in _LEFT_UNLESS):
-            argument, value, unless = _LEFT_UNLESS[name]
-            tests = [{"subject": "value", "argument": argument, "none_of": [value]}]
-            at = ["xnnpack:__init__.py:78", unless]
-            yield {**_to_portable([name], text, at), "tests": tests}
-    yield from _left_by_tensors(own, by["all"], known)
-    for fact in _code()["xnnpack"]:
-        for tests in fact["cases"]:
-            names = [name for name in fact["ops"] if name in operators]
-            left = _to_portable(names, fact["text"], fact["at"])
-            yield {**left, "code": fact.get("code", left["code"]), "tests": tests}
-
-
-def _left_by_tensors(
-    own: Mapping[str, Mapping[str, Any]], taken: list[str], known: Functions
-) -> Iterator[dict[str, Any]]:
-    """What the partitioner leaves of what it has configs for: other dtypes, and empty tensors."""
-    texts = _code()["texts"]
-    by: dict[str, list[str]] = defaultdict(list)
-    for name in taken:
-        whole = "kernel" in own[name] and name not in _OTHERS_ANY
-        by["*" if whole else _argument(name, known)].append(name)
-    for argument, names in by.items():
-        tests = [{"subject": "dtype", "argument": argument, "none_of": list(_DELEGATED)}]
-        yield {**_to_portable(sorted(names), texts["left_dtype"],
-                              ["xnnpack:xnnpack_config.py:183"]), "tests": tests}  # fmt: skip
-    empty = [{"subject": "numel", "argument": "*", "minimum": 1}]
-    yield {**_to_portable(sorted(taken), texts["left_empty"],
-                          ["xnnpack:xnnpack_config.py:180"]), "tests": empty}  # fmt: skip
-
-
-def _to_portable(names: list[str], text: str, at: list[str]) -> dict[str, Any]:
-    found = _said(names, "left-to-portable-kernels", "fallback", text, at)
-    return {**found, "chips": [_XNNPACK]}
 
 
 def _vendor() -> VendorFile:
