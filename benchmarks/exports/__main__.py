@@ -18,12 +18,13 @@ from benchmarks.exports.placed import Placing
 from benchmarks.measure import ROOT
 from opcheck.model.exporting import Stage
 
-ONNX, OPENVINO, PORTABLE, XNNPACK, COREML = EXPORTERS
+ONNX, OPENVINO, PORTABLE, XNNPACK, COREML, LITERT = EXPORTERS
 PAGES = {
     ONNX: "export-agreement.md",
     OPENVINO: "export-agreement-openvino.md",
     PORTABLE: "export-agreement-executorch.md",
     COREML: "export-agreement-coreml.md",
+    LITERT: "export-agreement-litert.md",
 }
 BESIDE = {PORTABLE: XNNPACK}
 """Target -> another that its page tells of too, in a folder of that name within the folder."""
@@ -83,6 +84,20 @@ Apple's systems: nothing was run, and no values were compared. What was wrong wa
 what the source of the converters says of it was read: it is mended here. How often a scan was right
 of operators that nothing was mended for stands further below.
 """,
+    LITERT: f"""\
+# LiteRT: verdicts and what really happens
+
+Written by `python -m benchmarks.exports FOLDER {LITERT}`; do not edit. Operators of PyTorch's own
+samples, drawn by a hash of their names, and models of `tests/zoo` were really converted by
+litert-torch and run by the interpreter of ai-edge-litert
+(`python -m benchmarks.exports.happened FOLDER operator {LITERT}`, and `model`), without asking
+opcheck. Beside that stands what a scan says of the same call. *Conversion* is whether a file is
+written; *running*, whether the interpreter runs it too, whatever the values. *Unknown* is what
+opcheck says that nobody has told. What opcheck knows of dtypes comes from other samples of these
+operators; an operator that has but one sample was not asked about. Where an earlier run was wrong,
+the cause was looked for, and the same cases were asked again: what is mended is counted as right
+here. How often a scan was right before that stands further below.
+""",
 }
 _VALUES = {
     ONNX: """\
@@ -98,6 +113,9 @@ where PyTorch gives float16.
     XNNPACK: "",
     COREML: """\
 *converted* is as far as a model comes on Linux.
+""",
+    LITERT: """\
+*values* has random numbers too: LiteRT draws its own. And bfloat16, which a file gives as float32.
 """,
 }
 _FIRST = {

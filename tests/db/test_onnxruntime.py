@@ -138,7 +138,7 @@ def test_groups_name_the_targets_of_a_class(database: Database) -> None:
     }
     assert named["export"] == [
         "coreml-ane", "coreml-cpu", "coreml-gpu", "executorch-portable", "executorch-xnnpack",
-        TARGET, "openvino-cpu",
+        "litert-cpu", TARGET, "openvino-cpu",
     ]  # fmt: skip
     assert named["compilers"][0] == "nvidia-tensorrt"
     assert "nvidia-tensorrt" not in named["devices"]

@@ -13,7 +13,7 @@ from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.export.views import json as json_view
 from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
-from opcheck.exporting import core_ml, execu_torch, onnx_runtime, open_vino
+from opcheck.exporting import core_ml, execu_torch, lite_rt, onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking, dynamic_inputs
 from opcheck.model.emulation import Difference
@@ -391,7 +391,8 @@ def test_an_error_of_openvino_is_told_without_its_frame() -> None:
 @pytest.mark.parametrize(
     ("exporter", "extra"),
     [(core_ml, "opcheck[coreml]"), (execu_torch, "opcheck[executorch]"),
-     (onnx_runtime, "opcheck[onnx]"), (open_vino, "opcheck[openvino]")],
+     (lite_rt, "opcheck[litert]"), (onnx_runtime, "opcheck[onnx]"),
+     (open_vino, "opcheck[openvino]")],
 )  # fmt: skip
 def test_without_the_libraries_the_extra_is_named(
     exporter: Any, extra: str, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,79 @@
+"""What becomes of one call of each overload, in each dtype, on its way through LiteRT.
+
+``python -m opcheck.db.importers.litert.lowering FILE.jsonl`` takes the calls that PyTorch's own
+samples make, converts and runs each by the installed wheels, and notes how far it came. Samples
+that ``benchmarks.exports`` exports are left to it. What stands in the file is not done again.
+"""
+
+import json
+import logging
+import multiprocessing
+import sys
+import warnings
+from pathlib import Path
+
+from opcheck.db.importers.openvino.lowering import noted, sampled
+
+DTYPES = ("float32", "int64", "float16", "bool", "bfloat16", "float64", "int32", "uint8")
+"""Complex numbers are no inputs of a file."""
+_CALLS = 3
+"""Calls of an overload that are noted a dtype."""
+
+
+def _begun(path: Path) -> Path:
+    return path.with_suffix(".begun")
+
+
+class _Noting:
+    """A wheel that leaves in a file what is under way, for what ends the process."""
+
+    def __init__(self, wheel: object, path: Path) -> None:
+        self._wheel, self._path = wheel, path
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._wheel, name)
+
+    def lowered(self, call: object, args: object, kwargs: object) -> object:
+        """Convert and run one call."""
+        from opcheck.db.importers.openvino.lowering import first_dtype
+
+        said = {"op": call.name(), "dtype": first_dtype(args, kwargs)}  # type: ignore[attr-defined]
+        self._path.write_text(json.dumps(said), encoding="utf-8")
+        return self._wheel.lowered(call, args, kwargs)  # type: ignore[attr-defined]
+
+
+def noting(path: Path) -> None:
+    """Write what becomes of the calls that the file does not have yet."""
+    import torch
+
+    from opcheck.db.importers.litert.wheel import Wheel
+
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    torch.set_num_threads(1)
+    found = noted(path)
+    crashed = {key for key, calls in found.items() if any(each.get("crash") for each in calls)}
+    with path.open("a", encoding="utf-8") as file:
+        for said in sampled(_Noting(Wheel(crashed), _begun(path)), found, DTYPES, _CALLS):
+            file.write(json.dumps(said) + "\n")
+            file.flush()
+
+
+def main() -> None:
+    """Write the file, and go on behind a call that ends the process."""
+    path = Path(sys.argv[1])
+    making = multiprocessing.get_context("spawn")
+    while True:
+        worker = making.Process(target=noting, args=(path,))
+        worker.start()
+        worker.join()
+        if not (worker.exitcode or 0) < 0:
+            sys.exit(worker.exitcode)
+        said = json.loads(_begun(path).read_text(encoding="utf-8"))
+        said |= {"stage": "runtime", "missing": [], "error": "the process ended", "crash": True}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(said) + "\n")
+
+
+if __name__ == "__main__":
+    main()
