@@ -1,4 +1,4 @@
-"""LiteRT on the CPU: what litert-torch converts of an exported program, and the interpreter runs."""
+"""LiteRT on the CPU: what litert-torch converts of a graph, and the interpreter runs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,9 @@
 """What becomes of one call of each overload, in each dtype, on its way through LiteRT.
 
-``python -m opcheck.db.importers.litert.lowering FILE.jsonl`` takes the calls that PyTorch's own
-samples make, converts and runs each by the installed wheels, and notes how far it came. Samples
-that ``benchmarks.exports`` exports are left to it. What stands in the file is not done again.
+``python -m opcheck.db.importers.litert.lowering FILE.jsonl [DTYPE ...]`` takes the calls that
+PyTorch's own samples make, converts and runs each by the installed wheels, and notes how far it
+came. Samples that ``benchmarks.exports`` exports are left to it. What stands in the file is not
+done again.
 """
 
 import json
@@ -10,6 +11,7 @@ import logging
 import multiprocessing
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from opcheck.db.importers.openvino.lowering import noted, sampled
@@ -42,7 +44,7 @@ class _Noting:
         return self._wheel.lowered(call, args, kwargs)  # type: ignore[attr-defined]
 
 
-def noting(path: Path) -> None:
+def noting(path: Path, dtypes: Sequence[str]) -> None:
     """Write what becomes of the calls that the file does not have yet."""
     import torch
 
@@ -54,17 +56,17 @@ def noting(path: Path) -> None:
     found = noted(path)
     crashed = {key for key, calls in found.items() if any(each.get("crash") for each in calls)}
     with path.open("a", encoding="utf-8") as file:
-        for said in sampled(_Noting(Wheel(crashed), _begun(path)), found, DTYPES, _CALLS):
+        for said in sampled(_Noting(Wheel(crashed), _begun(path)), found, dtypes, _CALLS):
             file.write(json.dumps(said) + "\n")
             file.flush()
 
 
 def main() -> None:
     """Write the file, and go on behind a call that ends the process."""
-    path = Path(sys.argv[1])
+    path, dtypes = Path(sys.argv[1]), tuple(sys.argv[2:]) or DTYPES
     making = multiprocessing.get_context("spawn")
     while True:
-        worker = making.Process(target=noting, args=(path,))
+        worker = making.Process(target=noting, args=(path, dtypes))
         worker.start()
         worker.join()
         if not (worker.exitcode or 0) < 0:
