@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from opcheck.db.importers.openvino.lowering import noted, sampled
+from opcheck.db.importers.openvino.lowering import noted, samples, told
 
 DTYPES = ("float32", "int64", "float16", "bool", "bfloat16", "float64", "int32", "uint8")
 """Complex numbers are no inputs of a file."""
@@ -24,6 +24,11 @@ _CALLS = 3
 
 def _begun(path: Path) -> Path:
     return path.with_suffix(".begun")
+
+
+def _done(path: Path) -> Path:
+    """Which operators were looked through, for what goes on behind a crash."""
+    return path.with_suffix(".done")
 
 
 class _Noting:
@@ -55,10 +60,20 @@ def noting(path: Path, dtypes: Sequence[str]) -> None:
     torch.set_num_threads(1)
     found = noted(path)
     crashed = {key for key, calls in found.items() if any(each.get("crash") for each in calls)}
-    with path.open("a", encoding="utf-8") as file:
-        for said in sampled(_Noting(Wheel(crashed), _begun(path)), found, dtypes, _CALLS):
-            file.write(json.dumps(said) + "\n")
-            file.flush()
+    wheel = _Noting(Wheel(crashed), _begun(path))
+    done = _done(path)
+    looked = set(done.read_text(encoding="utf-8").split() if done.exists() else ())
+    with path.open("a", encoding="utf-8") as file, done.open("a", encoding="utf-8") as passed:
+        for dtype in dtypes:
+            for place, (function, chosen) in enumerate(samples(dtype)):
+                key = f"{dtype}:{place}"
+                if key in looked:
+                    continue
+                for said in told(wheel, function, chosen, found, _CALLS):
+                    file.write(json.dumps(said) + "\n")
+                    file.flush()
+                passed.write(f"{key}\n")
+                passed.flush()
 
 
 def main() -> None:

@@ -138,19 +138,11 @@ def main() -> None:
             file.flush()
 
 
-def sampled(
-    wheel: Any,
-    found: dict[tuple[str, str], Any],
-    dtypes: Sequence[str] = _DTYPES,
-    most: int = _CALLS,
-) -> Iterator[dict[str, Any]]:
-    """What becomes of the calls of PyTorch's samples.
-
-    ``wheel`` is any library's that is asked, ``most`` how many calls of an overload a dtype.
-    """
-    for dtype in dtypes:
+def sampled(wheel: Wheel, found: dict[tuple[str, str], Any]) -> Iterator[dict[str, Any]]:
+    """What becomes of the calls of PyTorch's samples."""
+    for dtype in _DTYPES:
         for function, chosen in samples(dtype):
-            yield from told(wheel, function, chosen, found, most)
+            yield from told(wheel, function, chosen, found)
 
 
 def untried(wheel: Wheel, found: dict[tuple[str, str], Any]) -> Iterator[dict[str, Any]]:
@@ -175,7 +167,10 @@ def told(
     found: dict[tuple[str, str], Any],
     most: int = _CALLS,
 ) -> Iterator[dict[str, Any]]:
-    """What becomes of the calls of some samples, until two in turn tell nothing new."""
+    """What becomes of the calls of some samples, until two in turn tell nothing new.
+
+    ``wheel`` is any library's that is asked, ``most`` how many calls of an overload a dtype.
+    """
     idle = 0
     for sample in chosen:
         idle += 1
