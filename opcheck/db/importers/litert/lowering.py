@@ -11,15 +11,17 @@ import logging
 import multiprocessing
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from opcheck.db.importers.openvino.lowering import noted, samples, told
 
+Key = tuple[str, str]
 DTYPES = ("float32", "int64", "float16", "bool", "bfloat16", "float64", "int32", "uint8")
 """Complex numbers are no inputs of a file."""
-_CALLS = 3
-"""Calls of an overload that are noted a dtype."""
+_CALLS, _MOST = 3, 12
+"""Calls of an overload that are noted a dtype: of one operator's samples, and of all operators'."""
 
 
 def _begun(path: Path) -> Path:
@@ -69,11 +71,21 @@ def noting(path: Path, dtypes: Sequence[str]) -> None:
                 key = f"{dtype}:{place}"
                 if key in looked:
                     continue
-                for said in told(wheel, function, chosen, found, _CALLS):
+                for said in told(wheel, function, chosen, _open(found), _CALLS):
+                    found.setdefault((said["op"], said["dtype"]), []).append(said)
                     file.write(json.dumps(said) + "\n")
                     file.flush()
                 passed.write(f"{key}\n")
                 passed.flush()
+
+
+def _open(found: Mapping[Key, list[Any]]) -> dict[Key, list[Any]]:
+    """What is known, without what may still come through by another operator's samples."""
+    return {
+        key: list(calls)
+        for key, calls in found.items()
+        if len(calls) >= _MOST or any(each["stage"] in ("ok", "none") for each in calls)
+    }
 
 
 def main() -> None:
