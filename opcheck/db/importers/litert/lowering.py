@@ -20,7 +20,7 @@ from opcheck.db.importers.openvino.lowering import noted, samples, told
 Key = tuple[str, str]
 DTYPES = ("float32", "int64", "float16", "bool", "bfloat16", "float64", "int32", "uint8")
 """Complex numbers are no inputs of a file."""
-_CALLS, _MOST = 3, 12
+_CALLS, _MOST = 3, 24
 """Calls of an overload that are noted a dtype: of one operator's samples, and of all operators'."""
 
 
