@@ -64,7 +64,7 @@ def registered(known: Functions) -> dict[str, dict[str, Any]]:
         for name, each in sorted(said.items())
         if _models_call(name, known)
         and not _writes(name, known)
-        and ("lowering" in each or not _implicit(name, known))
+        and ("lowering" in each or not _implicit(name, known) or _came_through(each))
     }
     own = dict.fromkeys(  # in order, for several overloads may share a form
         name.removeprefix("aten::") for name in found if name.startswith("aten::")
@@ -90,6 +90,11 @@ def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
     if at.startswith(_JAX):
         return {"at": f"jax:{at.removeprefix(_JAX)}", "impl": ["lowering"]}
     return {"at": f"own:{at.removeprefix(_OWN)}", "impl": ["lowering"]}
+
+
+def _came_through(said: Mapping[str, Any]) -> bool:
+    """Whether a call of any dtype did: what the table has of a composite is not PyTorch's own."""
+    return bool(set(said.get("tried", ())) - set(_not(said)))
 
 
 def _models_call(name: str, known: Functions) -> bool:
@@ -144,11 +149,32 @@ def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Cond
     yield from _refusals(operators, known, read)
     for fact in stated:
         yield from facts.cases(fact, operators, fact["at"])
+    yield from _untried(operators, known)
     yield from _of_dtypes(operators)
     came, untried = _decomposed(operators)
     if came:
         yield _apart(came, texts["decomposed"], "decomposed", "high")
     yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+
+
+def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
+    """In which dtypes no call was tried: many operators of TensorFlow Lite take few of them."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for name, said in _listed().items():
+        tried = tuple(dtype for dtype in said.get("tried", ()) if dtype != "none")
+        if name in operators and tried and _argument(name, known) != "*":
+            found[_argument(name, known), tried].append(name)
+    for (argument, tried), names in found.items():
+        yield {
+            "ops": names,
+            "code": "numbers-not-looked-up",
+            "verdict": "unknown",
+            "confidence": "low",
+            "method": "inferred",
+            "text": _code()["texts"]["untried_dtype"],
+            "at": ["converter"],
+            "tests": [{"subject": "dtype", "argument": argument, "none_of": [*tried, *_COMPLEX]}],
+        }
 
 
 def _of_dtypes(operators: Mapping[str, Any]) -> Iterator[Condition]:
@@ -211,7 +237,7 @@ def _decomposed(operators: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """What the table takes apart: that which was seen to come through, and that which was not."""
     apart = [name for name, entry in operators.items() if entry["impl"] == ["decomposition"]]
     said = {name: _listed().get(name, {}) for name in apart}
-    came = [name for name, each in said.items() if set(each.get("tried", ())) - set(_not(each))]
+    came = [name for name, each in said.items() if _came_through(each)]
     refused = {name for name, each in said.items() if _not(each)}
     return sorted(came), sorted(set(apart).difference(came, refused))
 
