@@ -150,8 +150,8 @@ many of the conversions were told rightly, of those that a scan said anything of
 Most of what was wrong of the first was a call in float16 or int64 that TensorFlow Lite has no
 operator for, in a dtype that no call of the overload had been tried in: these are unknown since, as
 are 36 of the second 108 exports. Calls were tried of 410 overloads in float32, of 128 in int64 and
-of 54 in float16. What was wrong of the second were `resize_`, which PyTorch leaves out of the graph,
-and `msort`, which is converted and then refused by the interpreter.
+of 54 in float16. What was wrong of the second were `resize_`, which PyTorch leaves out of the
+graph, and `msort`, which is converted and then refused by the interpreter.
 """,
     OPENVINO: """
 ## How often it was right before it was mended
