@@ -24,7 +24,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from benchmarks.exports.placed import Placing
-from opcheck.exporting import core_ml, onnx_runtime, open_vino
+from opcheck.exporting import core_ml, lite_rt, onnx_runtime, open_vino
 from opcheck.exporting.execu_torch import ExecuTorch
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import Stage
@@ -42,6 +42,7 @@ EXPORTERS: Mapping[str, Any] = {
     "executorch-xnnpack": Placing("xnnpack"),
     "executorch-vulkan": Placing("vulkan"),
     "coreml-cpu": core_ml,
+    "litert-cpu": lite_rt,
 }
 """Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"

@@ -42,11 +42,25 @@ def captured(
         Exception: whatever the model's code raises while it is captured; torch.export itself does
             where the graph holds for one size alone of what is marked.
     """
-    if not marked:
-        return torch.export.export(model, args, kwargs, strict=False)
-    args, kwargs = _apart(args, kwargs)
-    shapes = _shapes(marked, model, args, kwargs)
+    args, kwargs, shapes = with_shapes(model, args, kwargs, marked)
     return torch.export.export(model, args, kwargs, dynamic_shapes=shapes, strict=False)
+
+
+def with_shapes(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    marked: Sequence[DynamicInput],
+) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    """Inputs, and the ``dynamic_shapes`` that ``torch.export`` takes for what is marked of them.
+
+    Raises:
+        UsageError: the model is given no such input, or it has no such dimension.
+    """
+    if not marked:
+        return args, kwargs, None
+    args, kwargs = _apart(args, kwargs)
+    return args, kwargs, _shapes(marked, model, args, kwargs)
 
 
 def _apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

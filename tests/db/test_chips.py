@@ -37,6 +37,7 @@ def test_files_are_of_vendors_of_the_database() -> None:
         "coreml",
         "nvidia-tensorrt",
         "executorch",
+        "litert",
         "onnxruntime",
         "openvino",
     }  # any chip of a kind, any CPU

@@ -138,7 +138,8 @@ def test_groups_name_the_targets_of_a_class(database: Database) -> None:
     }
     assert named["export"] == [
         "coreml-ane", "coreml-cpu", "coreml-gpu", "executorch-portable", "executorch-vulkan",
-        "executorch-xnnpack", TARGET, "onnxruntime-cuda", "onnxruntime-dml", "openvino-cpu",
+        "executorch-xnnpack", "litert-cpu", TARGET, "onnxruntime-cuda", "onnxruntime-dml",
+        "openvino-cpu",
     ]  # fmt: skip
     assert named["compilers"][0] == "nvidia-tensorrt"
     assert "nvidia-tensorrt" not in named["devices"]

@@ -38,12 +38,13 @@ class Exporter(Protocol):
 
 def exporter_of(vendor: str, target: str = "") -> Exporter:
     """What exports for a target of a vendor, by its canonical name."""
-    from opcheck.exporting import core_ml, execu_torch, onnx_runtime, open_vino
+    from opcheck.exporting import core_ml, execu_torch, lite_rt, onnx_runtime, open_vino
 
     if vendor == "executorch":
         return execu_torch.ExecuTorch(TargetSpec.parse(target).name.partition("-")[2])
     found: dict[str, Exporter] = {
         "coreml": core_ml,
+        "litert": lite_rt,
         "onnxruntime": onnx_runtime,
         "openvino": open_vino,
     }

@@ -23,7 +23,7 @@ from opcheck.trace.calls.call_site import is_internal, shown
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.running.attention_views import AttentionViews
 
-EXPORTED_TYPES = frozenset({"coreml", "executorch", "ort", "openvino"})
+EXPORTED_TYPES = frozenset({"coreml", "executorch", "litert", "ort", "openvino"})
 """Device types of the vendors whose models leave PyTorch: ``kind: export`` in the database."""
 Leaves = Sequence[Any]
 """What a model takes or gives, out of its containers."""

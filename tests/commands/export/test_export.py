@@ -13,7 +13,7 @@ from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.export.views import json as json_view
 from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
-from opcheck.exporting import core_ml, execu_torch, onnx_runtime, open_vino
+from opcheck.exporting import core_ml, execu_torch, lite_rt, onnx_runtime, open_vino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking, dynamic_inputs
 from opcheck.model.emulation import Difference
@@ -208,8 +208,8 @@ def test_a_target_that_runs_pytorch_is_refused(tmp_path: Path) -> None:
         export(question(tmp_path, "x", "nvidia-h100"))
     assert error.value.hint == (
         "name one of them: coreml-ane, coreml-cpu, coreml-gpu, executorch-portable, "
-        "executorch-vulkan, executorch-xnnpack, onnxruntime-cpu, onnxruntime-cuda, "
-        "onnxruntime-dml, openvino-cpu"
+        "executorch-vulkan, executorch-xnnpack, litert-cpu, onnxruntime-cpu, "
+        "onnxruntime-cuda, onnxruntime-dml, openvino-cpu"
     )
 
 
@@ -363,6 +363,59 @@ def test_a_model_is_really_lowered_by_executorch_and_run(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "stage", "predicted"),
+    [
+        ("(x @ x.T).relu()", Stage.PROVED, True),
+        ("(x * 2).long().sum()", Stage.PROVED, True),
+        ("torch.cumprod(x, 0)", Stage.CONVERSION, False),
+        ("torch.fft.rfft(x)", Stage.RUNTIME, False),
+        ("x + 1 if bool(x.sum() > 0) else x", Stage.CAPTURE, False),
+    ],
+)
+def test_a_model_is_really_converted_by_litert_and_run(
+    tmp_path: Path, body: str, stage: Stage, predicted: bool | None
+) -> None:
+    pytest.importorskip("litert_torch", reason="pip install 'opcheck[litert]'")
+    found = export(question(tmp_path, body, "litert-cpu"))
+    assert (found.run.stage, found.predicted) == (stage, predicted)
+    assert found.run.error or stage is Stage.PROVED
+
+
+@pytest.mark.slow
+def test_inputs_and_outputs_of_litert_go_by_their_names(tmp_path: Path) -> None:
+    pytest.importorskip("litert_torch", reason="pip install 'opcheck[litert]'")
+    import torch
+
+    from opcheck.exporting.lite_rt import prove
+
+    class Net(torch.nn.Module):
+        def forward(self, named: Any, last: torch.Tensor) -> Any:
+            whole = named["z"][1].sum()
+            return {"b": named["q"] - last, "a": named["z"][0] * 3, "0": whole}
+
+    x, wide = torch.ones(2, 3), torch.full((2, 3), 4.0)
+    given = {"q": x, "z": (x * 2, torch.arange(3))}
+    run = prove(Net(), (given,), {"last": wide}, str(tmp_path / "net.tflite"))
+    assert (run.stage, run.error) == (Stage.PROVED, "")
+    assert [each.dtype for each in run.differences] == ["float32", "float32", "int64"]
+
+
+def test_an_error_of_litert_is_told_without_the_places_of_mlir() -> None:
+    from opcheck.exporting.lite_rt import told
+
+    text = (
+        "Failed to run converter passes:\n"
+        "net.py:6:0: error: failed to legalize operation 'tfl.abs'\n"
+        "net.py:6:0: note: see current operation\n"
+    )
+    assert told(ValueError(text)) == "ValueError: failed to legalize operation 'tfl.abs'"
+    assert told(RuntimeError("Lowering not found: x\n\nWhile")) == (
+        "RuntimeError: Lowering not found: x"
+    )
+
+
+@pytest.mark.slow
 def test_inputs_find_their_places_in_what_openvino_converts(tmp_path: Path) -> None:
     pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
     import torch
@@ -424,7 +477,8 @@ def test_an_error_of_openvino_is_told_without_its_frame() -> None:
 @pytest.mark.parametrize(
     ("exporter", "extra"),
     [(core_ml, "opcheck[coreml]"), (execu_torch, "opcheck[executorch]"),
-     (onnx_runtime, "opcheck[onnx]"), (open_vino, "opcheck[openvino]")],
+     (lite_rt, "opcheck[litert]"), (onnx_runtime, "opcheck[onnx]"),
+     (open_vino, "opcheck[openvino]")],
 )  # fmt: skip
 def test_without_the_libraries_the_extra_is_named(
     exporter: Any, extra: str, monkeypatch: pytest.MonkeyPatch

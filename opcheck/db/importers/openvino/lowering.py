@@ -60,7 +60,7 @@ def _others(samples: Sequence[Any]) -> list[Any]:
     return [each for place, each in enumerate(samples) if place != out]
 
 
-def _seen(wheel: Wheel, function: Any, sample: Any) -> list[tuple[Any, Any, Any]]:
+def _seen(wheel: Any, function: Any, sample: Any) -> list[tuple[Any, Any, Any]]:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -93,7 +93,7 @@ def _copied(value: Any) -> Any:
     return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), value)
 
 
-def _given(args: Any, kwargs: Any) -> str:
+def first_dtype(args: Any, kwargs: Any) -> str:
     """The dtype of the first tensor; "none" where there is none."""
     import torch
     from torch.utils import _pytree as pytree
@@ -157,20 +157,27 @@ def untried(wheel: Wheel, found: dict[tuple[str, str], Any]) -> Iterator[dict[st
             made = schema_calls.made(overload, getattr(torch, dtype))
             if made is not None:
                 said = wheel.lowered(overload, *made)
-                yield {"op": overload.name(), "dtype": _given(*made), **said}
+                yield {"op": overload.name(), "dtype": first_dtype(*made), **said}
 
 
 def told(
-    wheel: Wheel, function: Any, chosen: Sequence[Any], found: dict[tuple[str, str], Any]
+    wheel: Any,
+    function: Any,
+    chosen: Sequence[Any],
+    found: dict[tuple[str, str], Any],
+    most: int = _CALLS,
 ) -> Iterator[dict[str, Any]]:
-    """What becomes of the calls of some samples, until two in turn tell nothing new."""
+    """What becomes of the calls of some samples, until two in turn tell nothing new.
+
+    ``wheel`` is any library's that is asked, ``most`` how many calls of an overload a dtype.
+    """
     idle = 0
     for sample in chosen:
         idle += 1
         for call, args, kwargs in _seen(wheel, function, sample):
-            known = found.setdefault((call.name(), _given(args, kwargs)), [])
-            if len(known) < _CALLS and not _decided(call, found, known):
-                said = {"op": call.name(), "dtype": _given(args, kwargs)}
+            known = found.setdefault((call.name(), first_dtype(args, kwargs)), [])
+            if len(known) < most and not _decided(call, found, known):
+                said = {"op": call.name(), "dtype": first_dtype(args, kwargs)}
                 known.append({**said, **wheel.lowered(call, args, kwargs)})
                 idle = 0
                 yield known[-1]
