@@ -47,7 +47,7 @@ def require_installed() -> None:
         if find_spec(name) is None:
             raise UsageError(
                 Sentence("{text} is not installed, and converting for it takes it", text=name),
-                Sentence("install what it takes: pip install 'opcheck[litert]'"),
+                Sentence("install what it takes: pip install 'opcheck[{name}]'", name="litert"),
             )
 
 

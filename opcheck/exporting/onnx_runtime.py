@@ -44,7 +44,7 @@ def require_installed() -> None:
         if find_spec(name) is None:
             raise UsageError(
                 Sentence("{text} is not installed, and exporting to ONNX takes it", text=name),
-                Sentence("install what it takes: pip install 'opcheck[onnx]'"),
+                Sentence("install what it takes: pip install 'opcheck[{name}]'", name="onnx"),
             )
 
 
