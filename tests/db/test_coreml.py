@@ -273,5 +273,5 @@ def test_aliases_and_counts_are_read_of_a_converter() -> None:
 
 
 def test_a_release_that_was_not_read_is_refused(sources: Path) -> None:
-    with pytest.raises(DatabaseError, match=r"no converters of coremltools 0\.1 were read"):
+    with pytest.raises(DatabaseError, match=r"nothing of Core ML 0\.1 was read"):
         CoreMlImporter().run(sources, "0.1")

@@ -282,5 +282,5 @@ def test_a_part_is_refused_by_the_first_that_asks() -> None:
 
 
 def test_an_unknown_release_is_told(sources: Path) -> None:
-    with pytest.raises(DatabaseError, match=r"no kernels of ExecuTorch 0\.1 were read"):
+    with pytest.raises(DatabaseError, match=r"nothing of ExecuTorch 0\.1 was read"):
         ExecuTorchImporter().run(sources, "0.1")

@@ -112,5 +112,5 @@ def test_a_dtype_is_refused_where_none_of_its_calls_comes_through() -> None:
 
 
 def test_an_unknown_release_is_told(sources: Path) -> None:
-    with pytest.raises(DatabaseError, match=r"no lowerings of litert-torch 0\.1 were read"):
+    with pytest.raises(DatabaseError, match=r"nothing of LiteRT 0\.1 was read"):
         LiteRtImporter().run(sources, "0.1")

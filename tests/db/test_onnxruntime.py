@@ -159,7 +159,7 @@ def test_every_target_is_of_one_kind(database: Database) -> None:
 
 
 def test_an_unknown_release_is_told(sources: Path) -> None:
-    with pytest.raises(DatabaseError, match=r"no kernels of ONNX Runtime 0\.1 were read"):
+    with pytest.raises(DatabaseError, match=r"nothing of ONNX Runtime 0\.1 was read"):
         OnnxRuntimeImporter().run(sources, "0.1")
 
 

@@ -203,7 +203,7 @@ def test_the_sample_that_the_benchmark_exports_is_not_asked() -> None:
 
 
 def test_an_unknown_release_is_told(sources: Path) -> None:
-    with pytest.raises(DatabaseError, match=r"no converters of OpenVINO 0\.1 were read"):
+    with pytest.raises(DatabaseError, match=r"nothing of OpenVINO 0\.1 was read"):
         OpenVinoImporter().run(sources, "0.1")
 
 

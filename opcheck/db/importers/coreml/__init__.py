@@ -2,27 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
 from opcheck.db.importers.coreml.extract import DTYPES
-from opcheck.db.importers.shared import facts, operator_list
+from opcheck.db.importers.shared import converters, facts
+from opcheck.db.importers.shared.converters import Condition, Functions, Operators
 from opcheck.db.versions import version_key
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
 
-Functions = Mapping[str, operator_list.Function]
-Condition = dict[str, Any]
-_KEY = "CPU"
-"""What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("coreml_code.yaml")
 _CONVERTERS = Path(__file__).with_name("coreml_converters.yaml")
 _FACTS = Path(__file__).with_name("coreml_facts.yaml")
 _LEAVES_COMPOSITES = version_key("2.6")
 """The torch whose ``run_decompositions({})`` first leaves composites as they are."""
-_RESHAPED = "aten::_reshape_alias"
 _DECOMPOSED = "decomposed-in-capture"
 _DIMENSIONS = 5
 """As many as Core ML's tensors have."""
@@ -38,28 +30,35 @@ _NOT_READ = {
 """Text -> dtypes that the reader of converters knows nothing of."""
 
 
-class CoreMlImporter(Importer):
+class CoreMlImporter(converters.ConverterImporter):
     """Reads what was extracted of the PyTorch frontend's converters."""
 
     name = "coreml"
+    title = "Core ML"
+    device_type = "coreml"
+    about = "Operators that coremltools {release} converts of exported programs"
+    code_file = _CODE
 
-    def releases(self, sources: Path) -> tuple[str, ...]:
-        """Releases of coremltools whose code was read."""
-        return tuple(sorted(_code()["releases"], key=version_key))
+    def registered(self, known: Functions, release: str) -> Operators:
+        """Give what has a converter, is served by another form, or is run in Python before."""
+        said = _converters()["releases"][release]
+        return {**registered(said, known, whole=self._is_whole(release)), **_in_python()}
 
-    def run(self, sources: Path, release: str) -> str:
-        """Give the text of the matrix file of one release."""
-        known = self.releases(sources)
-        if release not in known:
-            raise DatabaseError(
-                Sentence("no converters of coremltools {version} were read", version=release),
-                Sentence("known releases: {list}", list=", ".join(known)),
-            )
-        return _release(sources, release).text()
+    def conditions(
+        self, operators: Operators, known: Functions, release: str
+    ) -> Iterator[Condition]:
+        """Give what converters refuse, what has none, and where nothing is known."""
+        said = _converters()["releases"][release]
+        return _conditions(said, operators, release, whole=self._is_whole(release))
 
-    def common(self, sources: Path) -> Mapping[str, str]:
-        """Give ``vendor.yaml``."""
-        return {"vendor.yaml": _vendor().text()}
+    def cited(self, release: str) -> Mapping[str, Any]:
+        """What entries and conditions of a release cite."""
+        return {**super().cited(release), **self.code["common"], **_facts()["common"]}
+
+    def _is_whole(self, release: str) -> bool:
+        """Whether composites come to the converters as they are."""
+        torch = self.code["releases"][release]["torch"]
+        return version_key(torch) >= _LEAVES_COMPOSITES
 
 
 def registered(said: Mapping[str, Any], known: Functions, *, whole: bool) -> dict[str, Any]:
@@ -71,57 +70,9 @@ def registered(said: Mapping[str, Any], known: Functions, *, whole: bool) -> dic
         name: {"at": f"{file}:{line}", "impl": ["converter"]}
         for file, overloads in said["registered"].items()
         for name, line in overloads.items()
-        if (whole or not _implicit(name, known)) and not _writes(name, known)
+        if (whole or not converters.is_implicit(name, known)) and not converters.writes(name, known)
     }
-    own = dict.fromkeys(  # in order, for several overloads may share a form
-        name.removeprefix("aten::") for name in sorted(found) if name.startswith("aten::")
-    )
-    served = {
-        f"aten::{name}": {
-            "at": found[f"aten::{form}"]["at"],
-            "impl": [f"aten::{form}"],
-            "method": "dispatcher",
-        }
-        for name, form in operator_list.written_forms(own, known).items()
-    }
-    if "aten::view" in found:  # what writes it in a captured graph
-        at = found["aten::view"]["at"]
-        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
-    return {**found, **served}
-
-
-def _implicit(name: str, known: Functions) -> bool:
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.kind == operator_list.IMPLICIT
-
-
-def _writes(name: str, known: Functions) -> bool:
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.writes
-
-
-def _release(sources: Path, release: str) -> ReleaseFile:
-    code = _code()["releases"][release]
-    said = _converters()["releases"][release]
-    known = operator_list.functions(sources / "pytorch", code["torch"])
-    whole = version_key(code["torch"]) >= _LEAVES_COMPOSITES
-    operators = registered(said, known, whole=whole) | _in_python()
-    served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
-    found = tuple(
-        {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(said, operators, release, whole=whole), served)
-    )
-    return ReleaseFile(
-        vendor=CoreMlImporter.name,
-        release=release,
-        about=f"Operators that coremltools {release} converts of exported programs",
-        torch=(code["torch"],),
-        sources={**code["sources"], **_code()["common"], **_facts()["common"]},
-        operators=operators,
-        conditions=found,
-        advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
-        key=_KEY,
-    )
+    return converters.with_reshaped(converters.with_forms(found, sorted(found), known))
 
 
 def _in_python() -> dict[str, Any]:
@@ -134,11 +85,6 @@ def _in_python() -> dict[str, Any]:
     }
 
 
-def _advisories() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = _code()["advisories"]
-    return found
-
-
 def _conditions(
     said: Mapping[str, Any], operators: Mapping[str, Any], release: str, *, whole: bool
 ) -> Iterator[Condition]:
@@ -146,7 +92,7 @@ def _conditions(
     yield from _by_dtype(said["refused"], operators)
     for each in said["counted"]:
         yield from _by_count(each, operators)
-    texts = _code()["texts"]
+    texts = converters.loaded(_CODE)["texts"]
     if whole and said["left"]:
         yield {
             "ops": said["left"], "code": "no-converter", "verdict": "unsupported",
@@ -163,7 +109,7 @@ def _conditions(
             "at": ["dtypes"],
             "tests": [{"subject": "dtype", "argument": "*", "one_of": list(dtypes)}],
         }
-    for fact in (*_code()["facts"], *_facts()["facts"]):
+    for fact in (*converters.loaded(_CODE)["facts"], *_facts()["facts"]):
         line = fact.get("seen", {}).get(release)
         if "seen" not in fact or line:
             cited = [*([f"{fact.get('file', 'ops')}:{line}"] if line else ()), *fact.get("at", ())]
@@ -192,7 +138,7 @@ def _by_dtype(
             number = tuple(each.get("number", ()))
             key = (each["why"], tuple(each["arguments"]), each["line"], ops, number)
             found[key] += DTYPES[each["dtype"]]
-    texts = _code()["texts"]
+    texts = converters.loaded(_CODE)["texts"]
     for (why, arguments, line, ops, number), dtypes in found.items():
         tests = [{"subject": "dtype", "argument": name, "one_of": dtypes} for name in arguments]
         if number:
@@ -211,7 +157,7 @@ def _by_count(each: Mapping[str, Any], operators: Mapping[str, Any]) -> Iterator
     if not ops:
         return
     few, tests = each["kind"] == "few", each["tests"]
-    text = _code()["texts"][each["kind"] if tests else "always"]
+    text = converters.loaded(_CODE)["texts"][each["kind"] if tests else "always"]
     bound = "one_of" if few else "none_of"
     yield {
         "ops": ops, "code": "converter-raises", "text": text, "at": [f"ops:{each['line']}"],
@@ -223,36 +169,9 @@ def _by_count(each: Mapping[str, Any], operators: Mapping[str, Any]) -> Iterator
     }  # fmt: skip
 
 
-def _vendor() -> VendorFile:
-    code = _code()
-    return VendorFile(
-        vendor=CoreMlImporter.name,
-        name="Core ML",
-        device_type="coreml",
-        dispatch_key=_KEY,
-        inherits=("CIA",),
-        kind="export",
-        sources=code["sources"],
-        chips=code["chips"],
-        fallback=code["fallback"],
-        pairing=tuple(code["paired"]),
-        notes=tuple(code["notes"]),
-    )
-
-
-@cache
-def _code() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CODE)
-    return data
-
-
-@cache
 def _facts() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_FACTS)
-    return data
+    return converters.loaded(_FACTS)
 
 
-@cache
 def _converters() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CONVERTERS)
-    return data
+    return converters.loaded(_CONVERTERS)

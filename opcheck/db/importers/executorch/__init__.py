@@ -2,24 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
 from opcheck.db.importers.executorch import vulkan_left, xnnpack
-from opcheck.db.importers.executorch.conditions import Functions, argument_of, told
-from opcheck.db.importers.shared import facts, operator_list
-from opcheck.db.versions import version_key
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.db.importers.executorch.conditions import argument_of, told
+from opcheck.db.importers.shared import converters, facts
+from opcheck.db.importers.shared.converters import Condition, Functions, Operators
 
-_KEY = "CPU"
-"""What PyTorch runs the model on while it is captured; a kernel has no dispatch key."""
 _CODE = Path(__file__).with_name("executorch_code.yaml")
 _LOWERINGS = Path(__file__).with_name("executorch_lowerings.yaml")
-_NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
-"""Of the overloads that models call; others are met inside of decompositions alone."""
 _WHOLE = frozenset({
     "aten::scaled_dot_product_attention", "aten::linear", "aten::max_pool2d", "aten::prelu",
     "aten::lstm.input", "aten::gru.input", "aten::rnn_tanh.input", "aten::rnn_relu.input",
@@ -38,7 +30,6 @@ _CODES = {
     "verifier": "not-core-aten", "edge": "edge-refuses-dtype", "variant": "no-out-variant",
     "kernel": "no-runtime-kernel", "dtype": "dtype-not-supported",
 }  # fmt: skip
-_RESHAPED = "aten::_reshape_alias"
 _BY_SIZE = frozenset({"aten::resize_", "aten::resize_as_"})
 """Refused by what a call makes of a size, which the facts state: samples tell dtypes alone."""
 
@@ -49,56 +40,45 @@ _DELEGATES = {
 """Chip -> what its partitioner leaves."""
 
 
-class ExecuTorchImporter(Importer):
+class ExecuTorchImporter(converters.ConverterImporter):
     """Reads what was extracted of ExecuTorch's kernels, and of PyTorch's decompositions."""
 
     name = "executorch"
+    title = "ExecuTorch"
+    device_type = "executorch"
+    about = "Operators that ExecuTorch {release} lowers and runs on the CPU"
+    code_file = _CODE
 
-    def releases(self, sources: Path) -> tuple[str, ...]:
-        """Releases of ExecuTorch whose sources were read."""
-        return tuple(sorted(_code()["releases"], key=version_key))
+    def registered(self, known: Functions, release: str) -> Operators:
+        """Give what has a kernel, is decomposed, and is served by another form."""
+        return registered(known)
 
-    def run(self, sources: Path, release: str) -> str:
-        """Give the text of the matrix file of one release."""
-        known = self.releases(sources)
-        if release not in known:
-            raise DatabaseError(
-                Sentence("no kernels of ExecuTorch {version} were read", version=release),
-                Sentence("known releases: {list}", list=", ".join(known)),
-            )
-        return _release(sources, release).text()
-
-    def common(self, sources: Path) -> Mapping[str, str]:
-        """Give ``vendor.yaml``."""
-        return {"vendor.yaml": _vendor().text()}
+    def conditions(
+        self, operators: Operators, known: Functions, release: str
+    ) -> Iterator[Condition]:
+        """Give what is refused, what is decomposed, and what delegates leave."""
+        return _conditions(operators, known)
 
 
-def registered(known: Functions) -> dict[str, dict[str, Any]]:
+def registered(known: Functions) -> Operators:
     """Overload -> entry: with a kernel, decomposed, and served by another form."""
     found = {
         name: _entry(said)
         for name, said in _listed().items()
-        if _models_call(name, known) and _has_way(name, said) and _decides(name, said, known)
+        if converters.models_call(name, known)
+        and _has_way(name, said)
+        and _decides(name, said, known)
     }
     found |= {name: _entry({}) for name in _untried(known)}
-    own = dict.fromkeys(  # in order, for several overloads may share a form
-        name.removeprefix("aten::")
-        for name in sorted(found)
-        if name.startswith("aten::") and not _writes(name, known)
-    )
-    served = {
-        f"aten::{name}": {
-            "at": found[f"aten::{form}"]["at"],
-            "impl": [f"aten::{form}"],
-            "method": "dispatcher",
+    own = (name for name in sorted(found) if not converters.writes(name, known))
+    formed = converters.with_forms(found, own, known)
+    return converters.with_reshaped(
+        {
+            name: entry
+            for name, entry in formed.items()
+            if name in found or known[name.removeprefix("aten::")].base.endswith("_")
         }
-        for name, form in operator_list.written_forms(own, known).items()
-        if known[name].base.endswith("_")  # models hardly name an out overload
-    }
-    if "aten::view" in found:  # what a captured graph has in its place
-        at = found["aten::view"]["at"]
-        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
-    return {**found, **served}
+    )  # models hardly name an out overload
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,82 +98,41 @@ def _has_way(name: str, said: Mapping[str, Any]) -> bool:
 
 def _decides(name: str, said: Mapping[str, Any], known: Functions) -> bool:
     """Whether its own entry decides, and not the parts that PyTorch takes it apart into."""
-    return "tried" not in said or name in _WHOLE or not _implicit(name, known)
+    return "tried" not in said or name in _WHOLE or not converters.is_implicit(name, known)
 
 
 def _untried(known: Functions) -> Iterator[str]:
     """What the table decomposes of what models call without gradients, and no sample called."""
     for name in _lowerings()["untried"]:
-        own = _models_call(name, known) and not _implicit(name, known) and not _writes(name, known)
-        if own and "backward" not in name and name != _RESHAPED:
+        own = (
+            converters.models_call(name, known)
+            and not converters.is_implicit(name, known)
+            and not converters.writes(name, known)
+        )
+        if own and "backward" not in name and name != converters.RESHAPED:
             yield name
-
-
-def _models_call(name: str, known: Functions) -> bool:
-    namespace, _, rest = name.partition("::")
-    return namespace in _NAMESPACES and (namespace != "aten" or rest in known)
-
-
-def _implicit(name: str, known: Functions) -> bool:
-    """Whether PyTorch takes it apart by its arguments, so that a call's own parts decide."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.kind == operator_list.IMPLICIT
-
-
-def _writes(name: str, known: Functions) -> bool:
-    """Whether it writes to an argument: torch.export puts the functional form in its place."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.writes
-
-
-def _release(sources: Path, release: str) -> ReleaseFile:
-    said = _code()["releases"][release]
-    known = operator_list.functions(sources / "pytorch", said["torch"])
-    operators = registered(known)
-    served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
-    found = tuple(
-        {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(operators, known), served)
-    )
-    return ReleaseFile(
-        vendor=ExecuTorchImporter.name,
-        release=release,
-        about=f"Operators that ExecuTorch {release} lowers and runs on the CPU",
-        torch=(said["torch"],),
-        sources=said["sources"],
-        operators=operators,
-        conditions=found,
-        advisories=tuple(_code()["advisories"]),
-        key=_KEY,
-    )
 
 
 def _conditions(
     operators: Mapping[str, Mapping[str, Any]], known: Functions
 ) -> Iterator[dict[str, Any]]:
-    own = {
-        name: said
-        for name, said in _listed().items()
-        if name in operators and "method" not in operators[name]
-    }
+    own = converters.own_entries(_listed(), operators)
     sampled = {name: said for name, said in own.items() if name not in _BY_SIZE}
     for (why, argument, dtypes, bound), names in _refused(sampled, known).items():
         yield _refusal(why, argument, dtypes, bound, names)
-    for fact in _code()["facts"]:
+    for fact in converters.loaded(_CODE)["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
     apart = sorted(
         name for name, said in own.items()
         if "tried" in said and (name in _BY_SIZE or not _never(said))
     )  # fmt: skip
-    texts = _code()["texts"]
-    yield told(apart, "decomposed-before-conversion", "decomposed", texts["decomposed"],
-                ["decompositions"])  # fmt: skip
+    texts = converters.loaded(_CODE)["texts"]
+    yield converters.apart(apart, texts["decomposed"], "decompositions")
     yield _in_complex(apart)
-    untried = told(list(_untried(known)), "decomposed-before-conversion", "unknown",
-                    texts["untried"], ["decompositions"])  # fmt: skip
-    yield {**untried, "confidence": "low", "method": "inferred"}
+    untried = converters.apart(list(_untried(known)), texts["untried"], "decompositions")
+    yield converters.unsure(untried)
     for chip, left in _DELEGATES.items():
-        yield from left(own, operators, known, texts, _code()[chip])
+        yield from left(own, operators, known, texts, converters.loaded(_CODE)[chip])
 
 
 Refused = tuple[str, str, tuple[str, ...], str]
@@ -239,13 +178,12 @@ def _refusal(
     some = why.startswith("some ")
     kind, part, *of_parts = [*why.removeprefix("some ").split(" "), ""]
     own = "some" if some else f"{kind}_part" if any(of_parts) else kind
-    text = _code()["texts"][own].replace("{part}", part)
-    tests = [{"subject": "dtype", "argument": argument, bound: list(dtypes)}]
+    text = converters.loaded(_CODE)["texts"][own].replace("{part}", part)
     return {
         **told(sorted(set(names)), "part-may-be-refused" if some else _CODES[kind],
                 "unknown" if some else "unsupported", text, [_CITES[kind]]),
         **({"confidence": "low", "method": "inferred"} if some else {}),
-        **({"tests": tests} if dtypes else {}),
+        **converters.of_dtypes(argument, dtypes, bound),
     }  # fmt: skip
 
 
@@ -253,30 +191,9 @@ def _in_complex(apart: list[str]) -> dict[str, Any]:
     """What is decomposed and no call in complex numbers was tried of: few kernels take any."""
     dtypes = {"complex64", "complex32"}
     names = [name for name in apart if not dtypes & set(_listed()[name]["tried"])]
-    return {
-        **told(names, "numbers-not-looked-up", "unknown", _code()["texts"]["untried_dtypes"],
-                ["decompositions"]),
-        "confidence": "low",
-        "method": "inferred",
-        "tests": [{"subject": "dtype", "argument": "*", "one_of": ["complex64", "complex128"]}],
-    }  # fmt: skip
-
-
-def _vendor() -> VendorFile:
-    code = _code()
-    return VendorFile(
-        vendor=ExecuTorchImporter.name,
-        name="ExecuTorch",
-        device_type="executorch",
-        dispatch_key=_KEY,
-        inherits=("CIA",),
-        kind="export",
-        sources=code["sources"],
-        chips=code["chips"],
-        fallback=code["fallback"],
-        pairing=tuple(code["paired"]),
-        notes=tuple(code["notes"]),
-    )
+    text = converters.loaded(_CODE)["texts"]["untried_dtypes"]
+    found = converters.not_looked_up(names, text, "decompositions")
+    return found | converters.of_dtypes("*", converters.COMPLEX)
 
 
 def _listed() -> Mapping[str, Mapping[str, Any]]:
@@ -284,13 +201,5 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-@cache
-def _code() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CODE)
-    return data
-
-
-@cache
 def _lowerings() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_LOWERINGS)
-    return data
+    return converters.loaded(_LOWERINGS)

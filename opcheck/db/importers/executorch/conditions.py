@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from opcheck.db.importers.shared import operator_list
+from opcheck.db.importers.shared import converters
+from opcheck.db.importers.shared.converters import Functions
 
-Functions = Mapping[str, operator_list.Function]
 Listed = Mapping[str, Mapping[str, Any]]
 """Overload -> what was extracted of it."""
 Facts = Iterable[Mapping[str, Any]]
@@ -37,7 +37,4 @@ def left_by_facts(chip: str, facts: Facts, operators: Listed) -> Iterator[dict[s
 
 def argument_of(name: str, known: Functions) -> str:
     """The tensor of a call whose dtype was noted."""
-    if name == "aten::where.self":
-        return "self"
-    function = known.get(name.removeprefix("aten::"))
-    return function.tensors[0] if function is not None and function.tensors else "*"
+    return "self" if name == "aten::where.self" else converters.argument_of(name, known)

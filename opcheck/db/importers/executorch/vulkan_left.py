@@ -9,12 +9,12 @@ from typing import Any
 from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.executorch.conditions import (
     Facts,
-    Functions,
     Listed,
     argument_of,
     left,
     left_by_facts,
 )
+from opcheck.db.importers.shared.converters import Functions
 
 CHIP = "vulkan"
 _FILE = Path(__file__).with_name("executorch_vulkan.yaml")

@@ -6,12 +6,12 @@ from typing import Any
 
 from opcheck.db.importers.executorch.conditions import (
     Facts,
-    Functions,
     Listed,
     argument_of,
     left,
     left_by_facts,
 )
+from opcheck.db.importers.shared.converters import Functions
 
 CHIP = "xnnpack"
 _DELEGATED = ("float32", "float16")

@@ -2,27 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
-from opcheck.db.importers.shared import facts, operator_list
-from opcheck.db.versions import version_key
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.db.importers.shared import converters, facts
+from opcheck.db.importers.shared.converters import COMPLEX, Condition, Functions, Operators
 
-Functions = Mapping[str, operator_list.Function]
-Condition = dict[str, Any]
-_KEY = "CPU"
-"""What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("litert_code.yaml")
 _LOWERINGS = Path(__file__).with_name("litert_lowerings.yaml")
-_RESHAPED = "aten::_reshape_alias"
+_DECOMPOSED = "decompositions"
 _JAX = "litert_torch/backend/lowerings/_jax_lowerings/lowerings.py:"
 _OWN = "litert_torch/"
-_NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
-_COMPLEX = ("complex64", "complex128")
 _CITES = {
     "runtime": "runtime", "conversion": "converter", "leaf": "decompositions", "capture": "symbols",
 }  # fmt: skip
@@ -32,61 +22,43 @@ _CODES = {
 }  # fmt: skip
 
 
-class LiteRtImporter(Importer):
+class LiteRtImporter(converters.ConverterImporter):
     """Reads what was extracted of litert-torch's lowerings and of what became of calls."""
 
     name = "litert"
+    title = "LiteRT"
+    device_type = "litert"
+    about = "Operators that litert-torch {release} converts of exported programs, for the CPU"
+    code_file = _CODE
 
-    def releases(self, sources: Path) -> tuple[str, ...]:
-        """Releases of litert-torch whose wheels were asked."""
-        return tuple(sorted(_code()["releases"], key=version_key))
+    def registered(self, known: Functions, release: str) -> Operators:
+        """Give what is lowered, decomposed by the table, and served by another form."""
+        return registered(known)
 
-    def run(self, sources: Path, release: str) -> str:
-        """Give the text of the matrix file of one release."""
-        known = self.releases(sources)
-        if release not in known:
-            raise DatabaseError(
-                Sentence("no lowerings of litert-torch {version} were read", version=release),
-                Sentence("known releases: {list}", list=", ".join(known)),
-            )
-        return _release(sources, release).text()
-
-    def common(self, sources: Path) -> Mapping[str, str]:
-        """Give ``vendor.yaml``."""
-        return {"vendor.yaml": _vendor().text()}
+    def conditions(
+        self, operators: Operators, known: Functions, release: str
+    ) -> Iterator[Condition]:
+        """Give what is refused by dtype or always, and what is decomposed."""
+        return _conditions(operators, known)
 
 
-def registered(known: Functions) -> dict[str, dict[str, Any]]:
+def registered(known: Functions) -> Operators:
     """Overload -> entry: lowered, decomposed by the table, and served by another form."""
     said = {**_listed(), **{name: {} for name in _lowerings()["decomposed"]}}
     found = {
         name: _entry(each)
         for name, each in sorted(said.items())
-        if _models_call(name, known)
+        if converters.models_call(name, known)
         and not _writes(name, known)
-        and ("lowering" in each or not _implicit(name, known) or _came_through(each))
+        and ("lowering" in each or not converters.is_implicit(name, known) or _came_through(each))
     }
-    own = dict.fromkeys(  # in order, for several overloads may share a form
-        name.removeprefix("aten::") for name in found if name.startswith("aten::")
-    )
-    served = {
-        f"aten::{name}": {
-            "at": found[f"aten::{form}"]["at"],
-            "impl": [f"aten::{form}"],
-            "method": "dispatcher",
-        }
-        for name, form in operator_list.written_forms(own, known).items()
-    }
-    if "aten::view" in found:  # what a captured graph has in its place
-        at = found["aten::view"]["at"]
-        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
-    return {**found, **served}
+    return converters.with_reshaped(converters.with_forms(found, found, known))
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
     at = str(said.get("lowering", ""))
     if not at:
-        return {"at": "decompositions", "impl": ["decomposition"]}
+        return {"at": _DECOMPOSED, "impl": ["decomposition"]}
     if at.startswith(_JAX):
         return {"at": f"jax:{at.removeprefix(_JAX)}", "impl": ["lowering"]}
     return {"at": f"own:{at.removeprefix(_OWN)}", "impl": ["lowering"]}
@@ -97,54 +69,16 @@ def _came_through(said: Mapping[str, Any]) -> bool:
     return bool(set(said.get("tried", ())) - set(_not(said)))
 
 
-def _models_call(name: str, known: Functions) -> bool:
-    namespace, _, rest = name.partition("::")
-    return namespace in _NAMESPACES and (namespace != "aten" or rest in known)
-
-
-def _implicit(name: str, known: Functions) -> bool:
-    """Whether PyTorch takes it apart by its arguments, so that a call's own parts decide."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.kind == operator_list.IMPLICIT
-
-
 def _writes(name: str, known: Functions) -> bool:
-    """Whether it writes to an argument: the functional form is in its place in a graph."""
+    """Whether the functional form is in its place in a graph, or nobody wrote it."""
     function = known.get(name.removeprefix("aten::"))
     return function is not None and (function.writes or function.kind == "autogen")
 
 
-def _release(sources: Path, release: str) -> ReleaseFile:
-    said = _code()["releases"][release]
-    known = operator_list.functions(sources / "pytorch", said["torch"])
-    operators = registered(known)
-    served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
-    found = tuple(
-        {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(operators, known), served)
-    )
-    return ReleaseFile(
-        vendor=LiteRtImporter.name,
-        release=release,
-        about=f"Operators that litert-torch {release} converts of exported programs, for the CPU",
-        torch=(said["torch"],),
-        sources=said["sources"],
-        operators=operators,
-        conditions=found,
-        advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
-        key=_KEY,
-    )
-
-
-def _advisories() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = _code()["advisories"]
-    return found
-
-
 def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
-    texts = _code()["texts"]
-    stated = _code()["facts"]
+    texts = converters.loaded(_CODE)["texts"]
+    stated = converters.loaded(_CODE)["facts"]
     read = {op for fact in stated for op in fact["ops"]}
     yield from _refusals(operators, known, read)
     for fact in stated:
@@ -153,8 +87,8 @@ def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Cond
     yield from _of_dtypes(operators)
     came, untried = _decomposed(operators)
     if came:
-        yield _apart(came, texts["decomposed"], "decomposed", "high")
-    yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+        yield converters.apart(came, texts["decomposed"], _DECOMPOSED)
+    yield converters.unsure(converters.apart(untried, texts["untried"], _DECOMPOSED))
 
 
 def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
@@ -162,41 +96,30 @@ def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Conditi
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for name, said in _listed().items():
         tried = tuple(dtype for dtype in said.get("tried", ()) if dtype != "none")
-        if name in operators and tried and _argument(name, known) != "*":
-            found[_argument(name, known), tried].append(name)
+        if name in operators and tried and converters.argument_of(name, known) != "*":
+            found[converters.argument_of(name, known), tried].append(name)
+    text = converters.loaded(_CODE)["texts"]["untried_dtype"]
     for (argument, tried), names in found.items():
-        yield {
-            "ops": names,
-            "code": "numbers-not-looked-up",
-            "verdict": "unknown",
-            "confidence": "low",
-            "method": "inferred",
-            "text": _code()["texts"]["untried_dtype"],
-            "at": ["converter"],
-            "tests": [{"subject": "dtype", "argument": argument, "none_of": [*tried, *_COMPLEX]}],
-        }
+        condition = converters.not_looked_up(names, text, "converter")
+        yield condition | converters.of_dtypes(argument, (*tried, *COMPLEX), "none_of")
 
 
-def _of_dtypes(operators: Mapping[str, Any]) -> Iterator[Condition]:
+def _of_dtypes(operators: Operators) -> Iterator[Condition]:
     """What no call takes, or none by way of JAX."""
-    texts = _code()["texts"]
+    code = converters.loaded(_CODE)
+    texts = code["texts"]
     by_jax = [name for name, entry in operators.items() if _lowered_by_jax(entry, operators)]
     own = [name for name in operators if name not in by_jax]
-    for ops, dtypes, text, code, at in (
-        (["*"], _code()["dtypes"], "dtypes", "converter-raises", "dtypes:29"),
-        (by_jax, _COMPLEX, "complex", "numbers-not-converted", "bridge:242"),
-        (own, _COMPLEX, "complex_own", "numbers-not-looked-up", "dtypes:29"),
+    for ops, dtypes, text, why, at in (
+        (["*"], code["dtypes"], "dtypes", "converter-raises", "dtypes:29"),
+        (by_jax, COMPLEX, "complex", "numbers-not-converted", "bridge:242"),
     ):
-        unsure = code == "numbers-not-looked-up"
-        yield {
-            "ops": ops,
-            "code": code,
-            "verdict": "unknown" if unsure else "unsupported",
-            **({"confidence": "low", "method": "inferred"} if unsure else {}),
-            "text": texts[text],
-            "at": [at],
-            "tests": [{"subject": "dtype", "argument": "*", "one_of": list(dtypes)}],
-        }
+        refused = {
+            "ops": ops, "code": why, "verdict": "unsupported", "text": texts[text], "at": [at],
+        }  # fmt: skip
+        yield refused | converters.of_dtypes("*", dtypes)
+    unknown = converters.not_looked_up(own, texts["complex_own"], "dtypes:29")
+    yield unknown | converters.of_dtypes("*", COMPLEX)
 
 
 def _lowered_by_jax(entry: Mapping[str, Any], operators: Mapping[str, Any]) -> bool:
@@ -215,7 +138,7 @@ def _refusals(
         for why, dtypes in _reasons(said):
             if why == "capture" and name in read:
                 continue  # the code says when
-            refused[why, _argument(name, known) if dtypes else "", dtypes].append(name)
+            refused[why, converters.argument_of(name, known) if dtypes else "", dtypes].append(name)
     for (why, argument, dtypes), names in refused.items():
         yield _refusal(why, argument, dtypes, names)
 
@@ -247,54 +170,18 @@ def _not(said: Mapping[str, Any]) -> Mapping[str, str]:
     return found
 
 
-def _argument(name: str, known: Functions) -> str:
-    """The first tensor of a call, whose dtype was noted."""
-    function = known.get(name.removeprefix("aten::"))
-    return function.tensors[0] if function is not None and function.tensors else "*"
-
-
 def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> Condition:
     kind, _, named = why.partition(" ")
-    texts = _code()["texts"]
+    texts = converters.loaded(_CODE)["texts"]
     text = texts[kind] if dtypes else texts.get(f"{kind}_always", texts[kind])
-    tests = [{"subject": "dtype", "argument": argument, "one_of": list(dtypes)}]
     return {
         "ops": sorted(set(names)),
         "code": _CODES[kind] if dtypes or kind != "runtime" else "runtime-refuses",
         "verdict": "unsupported",
         "text": text.replace("{leaf}", named),
         "at": [_CITES[kind]],
-        **({"tests": tests} if dtypes else {}),
+        **converters.of_dtypes(argument, dtypes),
     }
-
-
-def _apart(names: list[str], text: str, verdict: str, confidence: str) -> Condition:
-    return {
-        "ops": names,
-        "code": "decomposed-before-conversion",
-        "verdict": verdict,
-        "confidence": confidence,
-        "method": "registered",
-        "text": text,
-        "at": ["decompositions"],
-    }
-
-
-def _vendor() -> VendorFile:
-    code = _code()
-    return VendorFile(
-        vendor=LiteRtImporter.name,
-        name="LiteRT",
-        device_type="litert",
-        dispatch_key=_KEY,
-        inherits=("CIA",),
-        kind="export",
-        sources=code["sources"],
-        chips=code["chips"],
-        fallback=code["fallback"],
-        pairing=tuple(code["paired"]),
-        notes=tuple(code["notes"]),
-    )
 
 
 def _listed() -> Mapping[str, Mapping[str, Any]]:
@@ -303,13 +190,5 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-@cache
-def _code() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CODE)
-    return data
-
-
-@cache
 def _lowerings() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_LOWERINGS)
-    return data
+    return converters.loaded(_LOWERINGS)

@@ -2,24 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
 from opcheck.db.importers.onnxruntime import placed
-from opcheck.db.importers.shared import facts, operator_list
-from opcheck.db.versions import version_key
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.db.importers.shared import converters, facts
+from opcheck.db.importers.shared.converters import Condition, Functions, Operators
 
-_KEY = "CPU"
-"""What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CPU = "cpu"
 _CODE = Path(__file__).with_name("onnxruntime_code.yaml")
 _LOWERINGS = Path(__file__).with_name("onnxruntime_lowerings.yaml")
-_NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
-"""Of the overloads that models call; others are met inside of decompositions alone."""
+_TABLE = "table"
 _CITES = {
     "kernel": "kernels", "type": "operators", "complex": "dispatching", "leaf": "dispatching",
     "capture": "table", "other": "dispatching",
@@ -35,150 +28,87 @@ _READ = frozenset({"other", "capture", "leaf"})
 """Reasons of single calls, which say nothing of others where the code was read."""
 
 
-class OnnxRuntimeImporter(Importer):
+class OnnxRuntimeImporter(converters.ConverterImporter):
     """Reads what was extracted of torch.onnx's registry and of ONNX Runtime's kernels."""
 
     name = "onnxruntime"
+    title = "ONNX Runtime"
+    device_type = "ort"
+    about = "Operators that torch.onnx converts, for providers of ONNX Runtime {release}"
+    code_file = _CODE
 
-    def releases(self, sources: Path) -> tuple[str, ...]:
-        """Releases of ONNX Runtime whose kernels were read."""
-        return tuple(sorted(_code()["releases"], key=version_key))
+    def registered(self, known: Functions, release: str) -> Operators:
+        """Give what is converted, decomposed by the table, and served by another form."""
+        return registered(known)
 
-    def run(self, sources: Path, release: str) -> str:
-        """Give the text of the matrix file of one release."""
-        known = self.releases(sources)
-        if release not in known:
-            raise DatabaseError(
-                Sentence("no kernels of ONNX Runtime {version} were read", version=release),
-                Sentence("known releases: {list}", list=", ".join(known)),
-            )
-        return _release(sources, release).text()
-
-    def common(self, sources: Path) -> Mapping[str, str]:
-        """Give ``vendor.yaml``."""
-        return {"vendor.yaml": _vendor().text()}
+    def conditions(
+        self, operators: Operators, known: Functions, release: str
+    ) -> Iterator[Condition]:
+        """Give what is refused by dtype or always, what is decomposed, and where calls go."""
+        return _conditions(operators, known)
 
 
-def registered(known: Mapping[str, operator_list.Function]) -> dict[str, dict[str, Any]]:
+def registered(known: Functions) -> Operators:
     """Overload -> entry: converted, decomposed by the table, and served by another form."""
     found = {
         name: _entry(said)
         for name, said in _listed().items()
-        if _models_call(name, known) and ("at" in said or not _implicit(name, known))
+        if converters.models_call(name, known)
+        and ("at" in said or not converters.is_implicit(name, known))
     }
     found |= {
-        name: {"at": "table", "impl": ["decomposition"]}
+        name: _entry({})
         for name in _lowerings()["decomposed"]
-        if _models_call(name, known) and _needs_table(name, known)
+        if converters.models_call(name, known) and _needs_table(name, known)
     }
-    written = {
-        name for name in found if "at" not in _listed().get(name, {}) and _writes(name, known)
-    }
-    own = dict.fromkeys(  # in order, for several overloads may share a form
-        name.removeprefix("aten::")
+    own = (
+        name
         for name in sorted(found)
-        if name.startswith("aten::") and name not in written
+        if "at" in _listed().get(name, {}) or not converters.writes(name, known)
     )
-    served = {
-        f"aten::{name}": {
-            "at": found[f"aten::{form}"]["at"],
-            "impl": [f"aten::{form}"],
-            "method": "dispatcher",
-        }
-        for name, form in operator_list.written_forms(own, known).items()
-    }
-    return {**found, **served, **_code()["entries"]}
-
-
-def _writes(name: str, known: Mapping[str, operator_list.Function]) -> bool:
-    """Whether it writes to an argument: torch.export puts the functional form in its place."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.writes
+    return {**converters.with_forms(found, own, known), **converters.loaded(_CODE)["entries"]}
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
     if "at" in said:
         return {"at": said["at"], "impl": ["converter"]}
-    return {"at": "table", "impl": ["decomposition"]}
+    return {"at": _TABLE, "impl": ["decomposition"]}
 
 
-def _models_call(name: str, known: Mapping[str, operator_list.Function]) -> bool:
-    namespace, _, rest = name.partition("::")
-    return namespace in _NAMESPACES and (namespace != "aten" or rest in known)
-
-
-def _implicit(name: str, known: Mapping[str, operator_list.Function]) -> bool:
-    """Whether PyTorch takes it apart by its arguments, so that a call's own parts decide."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.kind == operator_list.IMPLICIT
-
-
-def _needs_table(name: str, known: Mapping[str, operator_list.Function]) -> bool:
+def _needs_table(name: str, known: Functions) -> bool:
     """Whether nothing but the table takes it apart, and no other form of it is converted."""
     function = known.get(name.removeprefix("aten::"))
-    return function is not None and not _implicit(name, known) and not function.writes
-
-
-def _release(sources: Path, release: str) -> ReleaseFile:
-    said = _code()["releases"][release]
-    known = operator_list.functions(sources / "pytorch", said["torch"])
-    operators = registered(known)
-    served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
-    found = tuple(
-        {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(operators, known), served)
-    )
-    return ReleaseFile(
-        vendor=OnnxRuntimeImporter.name,
-        release=release,
-        about=f"Operators that torch.onnx converts, for providers of ONNX Runtime {release}",
-        torch=(said["torch"],),
-        sources=said["sources"],
-        operators=operators,
-        conditions=found,
-        advisories=tuple({"chips": list(_code()["chips"]), **each} for each in _advisories()),
-        key=_KEY,
-        opsets=said["opsets"],
-    )
-
-
-def _advisories() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = _code()["advisories"]
-    return found
+    return function is not None and not converters.is_implicit(name, known) and not function.writes
 
 
 def _conditions(
-    operators: Mapping[str, Mapping[str, Any]], known: Mapping[str, operator_list.Function]
+    operators: Mapping[str, Mapping[str, Any]], known: Functions
 ) -> Iterator[dict[str, Any]]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
     refused: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
-    apart, read = [], {op for fact in _code()["facts"] for op in fact["ops"]}
+    code = converters.loaded(_CODE)
+    apart, read = [], {op for fact in code["facts"] for op in fact["ops"]}
     for name, said in _listed().items():
         if name not in operators or "method" in operators[name]:
             continue
         for why, dtypes in _reasons(said):
             if why.partition(" ")[0] in _READ and name in read:
                 continue  # the code says when
-            argument = _argument(name, known)
+            argument = converters.argument_of(name, known)
             refused[why, argument if dtypes else "", dtypes].append(name)
         if "at" not in said and not _never(said):
             apart.append(name)
     for (why, argument, dtypes), names in refused.items():
         yield _refusal(why, argument, dtypes, names)
     yield from _by_opset(operators, known)
-    for fact in _code()["facts"]:
+    for fact in code["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
-    listed = {
-        name: said
-        for name, said in _listed().items()
-        if name in operators and "method" not in operators[name]
-    }
-    yield from placed.conditions(listed, _code(), _every_opset(), known)
-    texts = _code()["texts"]
-    yield _apart(sorted(apart), texts["decomposed"], "decomposed", "high")
+    listed = converters.own_entries(_listed(), operators)
+    yield from placed.conditions(listed, code, _every_opset(), known)
+    yield converters.apart(sorted(apart), code["texts"]["decomposed"], _TABLE)
     named = _lowerings()["decomposed"]
     untried = [name for name in named if "method" not in operators.get(name, {"method": ""})]
-    yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+    yield converters.unsure(converters.apart(untried, code["texts"]["untried"], _TABLE))
 
 
 def _every_opset() -> str:
@@ -189,7 +119,7 @@ def _every_opset() -> str:
 
 
 def _by_opset(
-    operators: Mapping[str, Mapping[str, Any]], known: Mapping[str, operator_list.Function]
+    operators: Mapping[str, Mapping[str, Any]], known: Functions
 ) -> Iterator[dict[str, Any]]:
     """What is refused in some versions of ONNX's operators alone."""
     refused: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
@@ -197,7 +127,7 @@ def _by_opset(
         for name, dtypes in overloads.items():
             if name in operators and "method" not in operators[name]:
                 for dtype, why in dtypes.items():
-                    refused[spans, why, _argument(name, known), dtype].append(name)
+                    refused[spans, why, converters.argument_of(name, known), dtype].append(name)
     for (spans, why, argument, dtype), names in refused.items():
         yield {**_refusal(why, argument, (dtype,), names), "opset": spans}
 
@@ -219,59 +149,23 @@ def _never(said: Mapping[str, Any]) -> bool:
     return set(said.get("tried", ())) == set(said.get("not", ())) and bool(said.get("not"))
 
 
-def _argument(name: str, known: Mapping[str, operator_list.Function]) -> str:
-    """The first tensor of a call, whose dtype was noted."""
-    function = known.get(name.removeprefix("aten::"))
-    return function.tensors[0] if function is not None and function.tensors else "*"
-
-
 def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> dict[str, Any]:
     kind, _, named = why.partition(" ")
-    texts = _code()["texts"]
+    texts = converters.loaded(_CODE)["texts"]
     text = texts["other_always"] if kind == "other" and not dtypes else texts[kind]
-    tests = [{"subject": "dtype", "argument": argument, "one_of": list(dtypes)}]
     return {
         "ops": sorted(set(names)),
         "code": _CODES[kind],
         "verdict": "unsupported",
         "text": text.replace("{onnx}", named).replace("{leaf}", named),
         "at": [_CITES[kind]],
-        **({"tests": tests} if dtypes else {}),
+        **converters.of_dtypes(argument, dtypes),
         **({"chips": [_CPU]} if kind == "kernel" else {}),
     }
 
 
-def _apart(names: list[str], text: str, verdict: str, confidence: str) -> dict[str, Any]:
-    return {
-        "ops": names,
-        "code": "decomposed-before-conversion",
-        "verdict": verdict,
-        "confidence": confidence,
-        "method": "registered",
-        "text": text,
-        "at": ["table"],
-    }
-
-
-def _vendor() -> VendorFile:
-    code = _code()
-    return VendorFile(
-        vendor=OnnxRuntimeImporter.name,
-        name="ONNX Runtime",
-        device_type="ort",
-        dispatch_key=_KEY,
-        inherits=("CIA",),
-        kind="export",
-        sources=code["sources"],
-        chips=code["chips"],
-        fallback=code["fallback"],
-        pairing=tuple(code["paired"]),
-        notes=tuple(code["notes"]),
-    )
-
-
 def _releases() -> Iterable[Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = _code()["releases"]
+    found: Mapping[str, Mapping[str, Any]] = converters.loaded(_CODE)["releases"]
     return found.values()
 
 
@@ -280,13 +174,5 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-@cache
-def _code() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CODE)
-    return data
-
-
-@cache
 def _lowerings() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_LOWERINGS)
-    return data
+    return converters.loaded(_LOWERINGS)

@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import load_yaml
-from opcheck.db.importers.shared import operator_list
+from opcheck.db.importers.shared import converters
+from opcheck.db.importers.shared.converters import Functions
 
 _PLACEMENTS = Path(__file__).with_name("onnxruntime_placements.yaml")
 LAST: Mapping[str, int] = {"dml": 21}
@@ -16,7 +15,6 @@ of none where it goes."""
 LEFT = "left-to-cpu"
 PROVIDERS: Mapping[str, str] = {"cuda": "CUDA", "dml": "DirectML"}
 """Chip -> what its provider is called."""
-Functions = Mapping[str, operator_list.Function]
 Listed = Mapping[str, Mapping[str, Any]]
 
 
@@ -37,7 +35,7 @@ def conditions(
             for name, dtypes in overloads.items():
                 for why, given in _reasons(name, dtypes, listed.get(name)):
                     if not (name in read and why.startswith("cpu")):  # its code says when
-                        argument = _argument(name, known) if given else ""
+                        argument = converters.argument_of(name, known) if given else ""
                         found[opsets, why, argument, given].append(name)
         for (opsets, why, argument, given), names in sorted(found.items()):
             within = {} if opsets == _looked_up(chip, span) else {"opset": opsets}
@@ -85,7 +83,6 @@ def _condition(
     kind, _, onnx = why.partition(" ")
     own = {"cpu": "left" if dtypes else "left_always", "kernel": "neither", "type": "type"}[kind]
     text = texts[own].replace("{onnx}", onnx).replace("{provider}", PROVIDERS[chip])
-    tests = [{"subject": "dtype", "argument": argument, "one_of": list(dtypes)}]
     return {
         "ops": sorted(set(names)),
         "code": LEFT if kind == "cpu" else "dtype-not-supported",
@@ -95,7 +92,7 @@ def _condition(
         "text": text,
         "at": ["operators"] if kind == "type" else [chip],
         "chips": [chip],
-        **({"tests": tests} if dtypes else {}),
+        **converters.of_dtypes(argument, dtypes),
     }
 
 
@@ -105,14 +102,13 @@ def _untried(listed: Listed, text: str, known: Functions) -> Iterator[dict[str, 
     for name in listed:
         tried = tuple(_tried().get(name, ()))
         if "none" not in tried:
-            found[_argument(name, known) if tried else "", tried].append(name)
+            found[converters.argument_of(name, known) if tried else "", tried].append(name)
     for (argument, tried), names in sorted(found.items()):
-        tests = [{"subject": "dtype", "argument": argument, "none_of": list(tried)}]
         yield {
             **_unknown(sorted(names), text),
             "at": ["kernels"],
             "chips": list(PROVIDERS),
-            **({"tests": tests} if tried else {}),
+            **converters.of_dtypes(argument, tried, "none_of"),
         }
 
 
@@ -127,18 +123,10 @@ def _unknown(ops: list[str], text: str) -> dict[str, Any]:
     }
 
 
-def _argument(name: str, known: Functions) -> str:
-    """The first tensor of a call, whose dtype was noted."""
-    function = known.get(name.removeprefix("aten::"))
-    return function.tensors[0] if function is not None and function.tensors else "*"
-
-
 def _tried() -> Mapping[str, list[str]]:
     found: Mapping[str, list[str]] = _placements()["tried"]
     return found
 
 
-@cache
 def _placements() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_PLACEMENTS)
-    return data
+    return converters.loaded(_PLACEMENTS)

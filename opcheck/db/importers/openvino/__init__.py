@@ -6,24 +6,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
-from opcheck.db.importers.shared import facts, operator_list
-from opcheck.db.versions import version_key
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.db.importers.shared import converters, facts
+from opcheck.db.importers.shared.converters import Condition, Functions, Operators
 
-Functions = Mapping[str, operator_list.Function]
-_KEY = "CPU"
-"""What PyTorch runs the model on while it is captured; a converter has no dispatch key."""
 _CODE = Path(__file__).with_name("openvino_code.yaml")
 _LOWERINGS = Path(__file__).with_name("openvino_lowerings.yaml")
 _EARLIER = Path(__file__).with_name("openvino_earlier.yaml")
 _CHECKED = "code"
 """The source whose lines raise, as the wheel of a release names them."""
 _COMPLEX = "complex64"
-_RESHAPED = "aten::_reshape_alias"
-_NAMESPACES = ("aten", "torchvision", "quantized_decomposed")
-"""Of the overloads that models call; others are met inside of decompositions alone."""
+_DECOMPOSED = "decompositions"
 _CITES = {
     "plugin": "plugin", "complex": "frontend", "leaf": "table", "capture": "symbols",
     "other": "frontend",
@@ -34,119 +26,64 @@ _CODES = {
 }  # fmt: skip
 
 
-class OpenVinoImporter(Importer):
+class OpenVinoImporter(converters.ConverterImporter):
     """Reads what was extracted of the PyTorch frontend's tables and of the CPU plugin."""
 
     name = "openvino"
+    title = "OpenVINO"
+    device_type = "openvino"
+    about = "Operators that OpenVINO {release} converts of exported programs, for the CPU"
+    code_file = _CODE
 
-    def releases(self, sources: Path) -> tuple[str, ...]:
-        """Releases of OpenVINO whose wheels were asked."""
-        return tuple(sorted(_code()["releases"], key=version_key))
+    def registered(self, known: Functions, release: str) -> Operators:
+        """Give what is converted, decomposed by the table, and served by another form."""
+        return registered(known, release)
 
-    def run(self, sources: Path, release: str) -> str:
-        """Give the text of the matrix file of one release."""
-        known = self.releases(sources)
-        if release not in known:
-            raise DatabaseError(
-                Sentence("no converters of OpenVINO {version} were read", version=release),
-                Sentence("known releases: {list}", list=", ".join(known)),
-            )
-        return _release(sources, release).text()
-
-    def common(self, sources: Path) -> Mapping[str, str]:
-        """Give ``vendor.yaml``."""
-        return {"vendor.yaml": _vendor().text()}
+    def conditions(
+        self, operators: Operators, known: Functions, release: str
+    ) -> Iterator[Condition]:
+        """Give what is refused by dtype or always, and what is decomposed."""
+        return _conditions(operators, known, release)
 
 
-def registered(known: Functions, release: str) -> dict[str, dict[str, Any]]:
+def registered(known: Functions, release: str) -> Operators:
     """Overload -> entry: converted, decomposed by the table, and served by another form."""
-    untried = _lowerings()["decomposed"]
     found = {
         name: _entry(said)
         for name, said in _listed(release).items()
-        if _models_call(name, known) and ("converter" in said or not _implicit(name, known))
+        if converters.models_call(name, known)
+        and ("converter" in said or not converters.is_implicit(name, known))
     }
     found |= {
         name: _entry({})
-        for name in untried
-        if _models_call(name, known) and not _implicit(name, known) and not _writes(name, known)
+        for name in _lowerings()["decomposed"]
+        if converters.models_call(name, known)
+        and not converters.is_implicit(name, known)
+        and not converters.writes(name, known)
     }
-    own = dict.fromkeys(  # in order, for several overloads may share a form
-        name.removeprefix("aten::")
-        for name in sorted(found)
-        if name.startswith("aten::") and not _writes(name, known)
-    )
-    served = {
-        f"aten::{name}": {
-            "at": found[f"aten::{form}"]["at"],
-            "impl": [f"aten::{form}"],
-            "method": "dispatcher",
-        }
-        for name, form in operator_list.written_forms(own, known).items()
-    }
-    if "aten::view" in found:  # what a captured graph has in its place
-        at = found["aten::view"]["at"]
-        served[_RESHAPED] = {"at": at, "impl": ["aten::view"], "method": "dispatcher"}
-    return {**found, **served}
+    own = (name for name in sorted(found) if not converters.writes(name, known))
+    return converters.with_reshaped(converters.with_forms(found, own, known))
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
     if "converter" in said:
         return {"at": "table", "impl": ["converter"]}
-    return {"at": "decompositions", "impl": ["decomposition"]}
-
-
-def _models_call(name: str, known: Functions) -> bool:
-    namespace, _, rest = name.partition("::")
-    return namespace in _NAMESPACES and (namespace != "aten" or rest in known)
-
-
-def _implicit(name: str, known: Functions) -> bool:
-    """Whether PyTorch takes it apart by its arguments, so that a call's own parts decide."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.kind == operator_list.IMPLICIT
-
-
-def _writes(name: str, known: Functions) -> bool:
-    """Whether it writes to an argument: the table puts the functional form in its place."""
-    function = known.get(name.removeprefix("aten::"))
-    return function is not None and function.writes
-
-
-def _release(sources: Path, release: str) -> ReleaseFile:
-    said = _code()["releases"][release]
-    known = operator_list.functions(sources / "pytorch", said["torch"])
-    operators = registered(known, release)
-    served = {name: entry["impl"][0] for name, entry in operators.items() if "method" in entry}
-    found = tuple(
-        {**one, "ops": list(dict.fromkeys(one["ops"]))}
-        for one in facts.for_every_form(_conditions(operators, known, release), served)
-    )
-    return ReleaseFile(
-        vendor=OpenVinoImporter.name,
-        release=release,
-        about=f"Operators that OpenVINO {release} converts of exported programs, for the CPU",
-        torch=(said["torch"],),
-        sources=said["sources"],
-        operators=operators,
-        conditions=found,
-        advisories=tuple({**each, "chips": list(_code()["chips"])} for each in _advisories()),
-        key=_KEY,
-    )
-
-
-def _advisories() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = _code()["advisories"]
-    return found
+    return {"at": _DECOMPOSED, "impl": ["decomposition"]}
 
 
 def _conditions(
     operators: Mapping[str, Mapping[str, Any]], known: Functions, release: str
 ) -> Iterator[dict[str, Any]]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
-    texts, asked = _code()["texts"], release not in _earlier()
-    checked = [each for each in _code()["checks"] if facts.citation(each["seen"], release, "")]
-    stated = [each for each in _code()["facts"] if asked or each["at"] != ["frontend"]]
+    texts, asked = converters.loaded(_CODE)["texts"], release not in _earlier()
+    checked = [
+        each
+        for each in converters.loaded(_CODE)["checks"]
+        if facts.citation(each["seen"], release, "")
+    ]
+    stated = [
+        each for each in converters.loaded(_CODE)["facts"] if asked or each["at"] != ["frontend"]
+    ]
     read = {op for fact in (*stated, *checked) for op in fact["ops"]}
     yield from _refusals(operators, known, read, release)
     for fact in stated:
@@ -155,8 +92,8 @@ def _conditions(
     yield _in_complex(operators, release)
     came, untried = _decomposed(operators, release)
     if came:
-        yield _apart(came, texts["decomposed"], "decomposed", "high")
-    yield {**_apart(untried, texts["untried"], "unknown", "low"), "method": "inferred"}
+        yield converters.apart(came, texts["decomposed"], _DECOMPOSED)
+    yield converters.unsure(converters.apart(untried, texts["untried"], _DECOMPOSED))
 
 
 def _refusals(
@@ -170,7 +107,7 @@ def _refusals(
         for why, dtypes in _reasons(said):
             if why in ("other", "capture") and name in read:
                 continue  # the code says when
-            refused[why, _argument(name, known) if dtypes else "", dtypes].append(name)
+            refused[why, converters.argument_of(name, known) if dtypes else "", dtypes].append(name)
     for (why, argument, dtypes), names in refused.items():
         yield _refusal(why, argument, dtypes, names)
 
@@ -215,24 +152,17 @@ def _came_through(said: Mapping[str, Any]) -> bool:
     return not set(said.get("tried", ())) <= set(said.get("not", ()))
 
 
-def _argument(name: str, known: Functions) -> str:
-    """The first tensor of a call, whose dtype was noted."""
-    function = known.get(name.removeprefix("aten::"))
-    return function.tensors[0] if function is not None and function.tensors else "*"
-
-
 def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> dict[str, Any]:
     kind, _, named = why.partition(" ")
-    texts = _code()["texts"]
+    texts = converters.loaded(_CODE)["texts"]
     text = texts[kind] if dtypes else texts.get(f"{kind}_always", texts[kind])
-    tests = [{"subject": "dtype", "argument": argument, "one_of": list(dtypes)}]
     return {
         "ops": sorted(set(names)),
         "code": _CODES[kind] if dtypes or kind != "plugin" else "runtime-refuses",
         "verdict": "unsupported",
         "text": text.replace("{leaf}", named),
         "at": [_CITES[kind]],
-        **({"tests": tests} if dtypes else {}),
+        **converters.of_dtypes(argument, dtypes),
     }
 
 
@@ -243,45 +173,9 @@ def _in_complex(operators: Mapping[str, Mapping[str, Any]], release: str) -> dic
         for name, said in _listed(release).items()
         if "converter" in said and name in operators and _COMPLEX not in said.get("tried", ())
     ]
-    return {
-        "ops": names,
-        "code": "numbers-not-looked-up",
-        "verdict": "unknown",
-        "confidence": "low",
-        "method": "inferred",
-        "text": _code()["texts"]["untried_complex"],
-        "at": ["frontend"],
-        "tests": [{"subject": "dtype", "argument": "*", "one_of": ["complex64", "complex128"]}],
-    }
-
-
-def _apart(names: list[str], text: str, verdict: str, confidence: str) -> dict[str, Any]:
-    return {
-        "ops": names,
-        "code": "decomposed-before-conversion",
-        "verdict": verdict,
-        "confidence": confidence,
-        "method": "registered",
-        "text": text,
-        "at": ["decompositions"],
-    }
-
-
-def _vendor() -> VendorFile:
-    code = _code()
-    return VendorFile(
-        vendor=OpenVinoImporter.name,
-        name="OpenVINO",
-        device_type="openvino",
-        dispatch_key=_KEY,
-        inherits=("CIA",),
-        kind="export",
-        sources=code["sources"],
-        chips=code["chips"],
-        fallback=code["fallback"],
-        pairing=tuple(code["paired"]),
-        notes=tuple(code["notes"]),
-    )
+    text = converters.loaded(_CODE)["texts"]["untried_complex"]
+    found = converters.not_looked_up(names, text, "frontend")
+    return found | converters.of_dtypes("*", converters.COMPLEX)
 
 
 @cache
@@ -300,19 +194,9 @@ def _listed(release: str) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-@cache
-def _code() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CODE)
-    return data
-
-
-@cache
 def _lowerings() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_LOWERINGS)
-    return data
+    return converters.loaded(_LOWERINGS)
 
 
-@cache
 def _earlier() -> Mapping[str, Mapping[str, list[str]]]:
-    data: Mapping[str, Mapping[str, list[str]]] = load_yaml(_EARLIER)
-    return data
+    return converters.loaded(_EARLIER)
