@@ -24,8 +24,12 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from benchmarks.exports.placed import Placing
-from opcheck.exporting import core_ml, lite_rt, onnx_runtime, open_vino
+from opcheck.exporting.core_ml import CoreMl
 from opcheck.exporting.execu_torch import ExecuTorch
+from opcheck.exporting.exporter import Exporter
+from opcheck.exporting.lite_rt import LiteRt
+from opcheck.exporting.onnx_runtime import OnnxRuntime
+from opcheck.exporting.open_vino import OpenVino
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import Stage
 from tests.zoo import UNCACHED, ZOO
@@ -35,14 +39,14 @@ OPERATORS = 480
 """So many, drawn by a hash of their names; of some targets the first 360 of them were asked."""
 _ORDER = {str(dtype).removeprefix("torch."): place for place, dtype in enumerate(DTYPES)}
 """A run that is broken off has many operators in the first dtype, not a few in each."""
-EXPORTERS: Mapping[str, Any] = {
-    "onnxruntime-cpu": onnx_runtime,
-    "openvino-cpu": open_vino,
+EXPORTERS: Mapping[str, Exporter] = {
+    "onnxruntime-cpu": OnnxRuntime(),
+    "openvino-cpu": OpenVino(),
     "executorch-portable": ExecuTorch(),
     "executorch-xnnpack": Placing("xnnpack"),
     "executorch-vulkan": Placing("vulkan"),
-    "coreml-cpu": core_ml,
-    "litert-cpu": lite_rt,
+    "coreml-cpu": CoreMl(),
+    "litert-cpu": LiteRt(),
 }
 """Target -> what exports for it; the first where none is named."""
 OPERATOR, MODEL = "operator", "model"
@@ -229,7 +233,7 @@ def _given(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, An
     return found
 
 
-def happened(case: Case, exporter: Any) -> dict[str, Any]:
+def happened(case: Case, exporter: Exporter) -> dict[str, Any]:
     """Export and run one, as a line."""
     try:
         module, args, kwargs = case.make()
@@ -239,7 +243,7 @@ def happened(case: Case, exporter: Any) -> dict[str, Any]:
     except Exception as error:  # PyTorch itself refuses it: it says nothing of an export
         return {"stage": "none", "error": f"{type(error).__name__}: {error}"[:200]}
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / exporter.FILE)
+        path = str(Path(folder) / exporter.file)
         found = exporter.prove(module, args, kwargs, path, marked=marked)
     said: dict[str, Any] = {
         "stage": found.stage.value, "error": found.error, "random": found.random
@@ -251,13 +255,14 @@ def happened(case: Case, exporter: Any) -> dict[str, Any]:
 
 def kept(target: str) -> None:
     """Have torch.export look once for what it looks for on every call: composites, and a table."""
-    if EXPORTERS[target] is open_vino:
+    exporter = EXPORTERS[target]
+    if isinstance(exporter, OpenVino):
         from opcheck.db.importers.openvino.wheel import hasten
 
         hasten()
         return
-    if isinstance(EXPORTERS[target], ExecuTorch):
-        _kept_for_executorch(EXPORTERS[target])
+    if isinstance(exporter, ExecuTorch):
+        _kept_for_executorch(exporter)
         return
     utils, decomp_utils, exported_program = _private("torch._export.utils", *_EXPORTING)
     found = functools.cache(utils._collect_all_valid_cia_ops)
@@ -265,7 +270,7 @@ def kept(target: str) -> None:
         if hasattr(module, "_collect_all_valid_cia_ops"):
             module._collect_all_valid_cia_ops = lambda: set(found())
     utils._is_preservable_cia_op = functools.cache(utils._is_preservable_cia_op)
-    if EXPORTERS[target] is not onnx_runtime:
+    if not isinstance(exporter, OnnxRuntime):
         return
     _decomp, _registration = _private(*_ONNX)
     made = _decomp.create_onnx_friendly_decomposition_table

@@ -1,34 +1,23 @@
-"""A model that ``torch.export`` captured, lowered by ExecuTorch, run by its runtime, and compared.
-
-Nothing here looks at the database: what happens is what the libraries do.
-"""
+"""Models that ``torch.export`` captured, lowered by ExecuTorch and run by its runtime."""
 
 import pickle
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import version
-from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import torch
-from msgspec.structs import replace
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
 
 from opcheck.errors import UsageError
-from opcheck.exporting import outputs
-from opcheck.exporting.captured import captured, not_captured, ran
+from opcheck.exporting.exporter import Asked, Exporter, Session
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRun, Stage
-from opcheck.source.building.torchvision_operators import open_sizes
 
-LIBRARIES = ("executorch",)
-"""What exporting and running takes, beside torch."""
 _DELEGATED = "executorch_call_delegate"
 _PARTITIONERS = {
     "vulkan": ("executorch.backends.vulkan.partitioner.vulkan_partitioner", "VulkanPartitioner"),
@@ -39,20 +28,6 @@ _PARTITIONERS = {
 """Chip -> what takes calls for its delegate."""
 _ELSEWHERE = frozenset({"vulkan"})
 """Chips whose delegates the runtime of the wheel has nothing to run by."""
-
-
-def require_installed() -> None:
-    """Refuse where a library is missing.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    for name in LIBRARIES:
-        if find_spec(name) is None:
-            raise UsageError(
-                Sentence("{text} is not installed, and converting for it takes it", text=name),
-                Sentence("install what it takes: pip install 'opcheck[{name}]'", name="executorch"),
-            )
 
 
 def _require_bounds(marked: Sequence[DynamicInput]) -> None:
@@ -69,66 +44,36 @@ def _require_bounds(marked: Sequence[DynamicInput]) -> None:
         )
 
 
-class ExecuTorch:
+class ExecuTorch(Exporter):
     """Lowers models for a chip of the database: ``portable``, or a delegate before that."""
 
-    FILE = "model.pte"
+    extra = "executorch"
+    file = "model.pte"
+    libraries = ("executorch",)
 
     def __init__(self, chip: str = "portable") -> None:
         self.chip = chip
 
-    def require_installed(self) -> None:
-        """Refuse where a library is missing.
+    def captured(self, asked: Asked) -> torch.export.ExportedProgram:
+        """The graph that is lowered.
 
         Raises:
-            UsageError: it is not installed.
+            UsageError: dimensions are marked that are to have no size of their own.
         """
-        require_installed()
+        _require_bounds(asked.marked)
+        return super().captured(asked)
 
-    def prove(
-        self,
-        model: nn.Module,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        path: str,
-        opset: int | None = None,
-        *,
-        run: bool = True,
-        marked: Sequence[DynamicInput] = (),
-    ) -> ExportRun:
-        """Lower a model and save it as ``path``; ``run`` it too, and compare with PyTorch.
-
-        Raises:
-            UsageError: dimensions are ``marked`` that are to have no size of their own.
-        """
-        _require_bounds(marked)
-        versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
-        started = time.perf_counter()
-        with outputs.quiet(), torch.no_grad(), open_sizes():
-            found = self._exported(model, tuple(args), dict(kwargs), path)
-            seconds = time.perf_counter() - started
-            if found.stage.converted and self.chip in _ELSEWHERE:
-                found = replace(found, stage=Stage.CONVERTED)
-            elif run and found.stage.converted:
-                found = ran(found, model, (tuple(args), dict(kwargs)), (), _session(path))
-        return replace(found, versions=versions, seconds=seconds)
-
-    def _exported(
-        self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], path: str
-    ) -> ExportRun:
-        """What became of the lowering."""
-        try:
-            graph = captured(model, args, kwargs)
-        except Exception as error:  # whatever the model's code raises while it is captured
-            return not_captured(error, model)
-        try:
-            program = self.lowered(graph).to_executorch()
-            with Path(path).open("wb") as file:
-                program.write_to_file(file)
-        except Exception as error:  # whatever the lowering raises
-            return ExportRun(Stage.CONVERSION, outputs.told(error))
-        calls = Counter(_called(program.exported_program().graph))
-        return ExportRun(Stage.PROVED, operators=tuple(sorted(calls.items())))
+    def written(
+        self, graph: torch.export.ExportedProgram, asked: Asked
+    ) -> tuple[ExportRun, Session | None]:
+        """Lower the graph, and write the program; the wheel's runtime lacks some delegates."""
+        program = self.lowered(graph).to_executorch()
+        with Path(asked.path).open("wb") as file:
+            program.write_to_file(file)
+        calls = tuple(sorted(Counter(_called(program.exported_program().graph)).items()))
+        if self.chip in _ELSEWHERE:
+            return ExportRun(Stage.CONVERTED, operators=calls), None
+        return ExportRun(Stage.PROVED, operators=calls), _session(asked.path)
 
     def lowered(self, graph: torch.export.ExportedProgram) -> Any:
         """The graph in the edge dialect, with what the partitioner took in delegates."""
@@ -153,7 +98,7 @@ def _called(graph: Any) -> Iterator[str]:
             yield _DELEGATED
 
 
-def _session(path: str) -> Callable[[Any], list[Tensor]]:
+def _session(path: str) -> Session:
     """What runs the program on inputs of the model, in a process of its own each time."""
     return lambda inputs: _apart(lambda: _results(path, pytree.tree_leaves(inputs)))
 

@@ -1,35 +1,20 @@
-"""A model that ``torch.export`` captured, converted by OpenVINO, run on the CPU, and compared.
-
-Nothing here looks at the database: what happens is what the libraries do.
-"""
+"""A model that ``torch.export`` captured, converted by OpenVINO, run on the CPU, and compared."""
 
 import functools
 import os
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
-from importlib.util import find_spec
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import torch
-from msgspec.structs import replace
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils import _pytree as pytree  # private: 2.6 to 2.13 have it, and no public one
 
-from opcheck.errors import UsageError
-from opcheck.exporting import outputs
-from opcheck.exporting.captured import captured, not_captured, other_sizes, ran
-from opcheck.lang.sentence import Sentence
-from opcheck.model.dynamic import DynamicInput
+from opcheck.exporting.captured import other_sizes
+from opcheck.exporting.exporter import Asked, Exporter, Session
 from opcheck.model.exporting import ExportRun, Stage
-from opcheck.source.building.torchvision_operators import open_sizes
 
-FILE = "model.xml"
-"""What a model is called that is not kept; its weights lie beside it, in a file of that name."""
-LIBRARIES = ("openvino",)
-"""What exporting and running takes, beside torch."""
 _DEVICE = "CPU"
 _NO_CALLS = frozenset({"Constant", "Parameter", "Result"})
 _FRAME = (
@@ -39,73 +24,39 @@ _FRAME = (
 """Lines that every error of the library has, whatever went wrong."""
 
 
-def require_installed() -> None:
-    """Refuse where a library is missing.
+class OpenVino(Exporter):
+    """Converts by OpenVINO's PyTorch frontend, and runs by its CPU plugin."""
 
-    Raises:
-        UsageError: it is not installed.
-    """
-    for name in LIBRARIES:
-        if find_spec(name) is None:
-            raise UsageError(
-                Sentence("{text} is not installed, and converting for it takes it", text=name),
-                Sentence("install what it takes: pip install 'opcheck[{name}]'", name="openvino"),
-            )
+    extra = "openvino"
+    file = "model.xml"  # its weights lie beside it, in a file of that name
+    libraries = ("openvino",)
 
+    def written(
+        self, graph: torch.export.ExportedProgram, asked: Asked
+    ) -> tuple[ExportRun, Session | None]:
+        """Convert the graph, open what is marked, and write it with its weights as they are."""
+        import openvino
+        from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
 
-def prove(
-    model: nn.Module,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    path: str,
-    opset: int | None = None,
-    *,
-    run: bool = True,
-    marked: Sequence[DynamicInput] = (),
-) -> ExportRun:
-    """Convert a model and save it as ``path``; ``run`` it too, and compare with PyTorch.
-
-    ``marked``: dimensions that have no size of their own in the file; it is run with others too.
-    """
-    versions = tuple((name, version(name)) for name in ("torch", *LIBRARIES))
-    started = time.perf_counter()
-    with outputs.quiet(), torch.no_grad(), open_sizes():
-        found, places = _exported(model, tuple(args), dict(kwargs), path, marked)
-        seconds = time.perf_counter() - started
-        if run and places is not None:
-            given = (tuple(args), dict(kwargs))
-            found = ran(found, model, given, marked, _session(path, places), told)
-    return replace(found, versions=versions, seconds=seconds)
-
-
-def _exported(
-    model: nn.Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    path: str,
-    marked: Sequence[DynamicInput],
-) -> tuple[ExportRun, "_Places | None"]:
-    """What became of the conversion, and which of the model's inputs each of the file's is."""
-    import openvino
-    from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
-
-    try:
-        graph = captured(model, args, kwargs, marked)
-    except UsageError:
-        raise
-    except Exception as error:  # whatever the model's code raises while it is captured
-        return not_captured(error, model), None
-    try:
         decoder = TorchFXPythonDecoder.from_exported_program(graph)
         converted = openvino.convert_model(decoder)
         places = _Places(decoder, converted, graph.example_inputs)
-        converted.reshape(_shapes(places, marked, model, args, kwargs))
-        openvino.save_model(converted, path, compress_to_fp16=False)
-    except Exception as error:  # whatever the converter raises
-        return ExportRun(Stage.CONVERSION, told(error)), None
-    calls = Counter(each.get_type_name() for each in converted.get_ops())
-    operators = sorted((name, n) for name, n in calls.items() if name not in _NO_CALLS)
-    return ExportRun(Stage.PROVED, operators=tuple(operators)), places
+        converted.reshape(_shapes(places, asked))
+        openvino.save_model(converted, asked.path, compress_to_fp16=False)
+        calls = Counter(each.get_type_name() for each in converted.get_ops())
+        operators = sorted((name, n) for name, n in calls.items() if name not in _NO_CALLS)
+        return ExportRun(Stage.PROVED, operators=tuple(operators)), _session(asked.path, places)
+
+    def told(self, error: BaseException) -> str:
+        """The exception's type and the first line that is of this error alone."""
+        text = str(error).replace("[PyTorch Frontend] ", "")
+        lines = [line.strip().removeprefix("-- ") for line in text.splitlines()]
+        own = [
+            line.replace(" with a message:", ":")
+            for line in lines
+            if line and not line.startswith(_FRAME)
+        ]
+        return f"{type(error).__name__}: {' '.join(own or lines)[:300]}"
 
 
 class _Places:
@@ -124,17 +75,12 @@ class _Places:
         return {i: _paired(tensor.detach()).contiguous() for i, tensor in enumerate(found)}
 
 
-def _shapes(
-    places: _Places,
-    marked: Sequence[DynamicInput],
-    model: nn.Module,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-) -> dict[int, list[int]]:
+def _shapes(places: _Places, asked: Asked) -> dict[int, list[int]]:
     """Input of the file -> its shape, with -1 for what is marked."""
-    given = places.given(args, kwargs)
-    found = {place: list(tensor.shape) for place, tensor in given.items()}
-    for _, others in islice(other_sizes(marked, model, args, kwargs), 1 if marked else 0):
+    inputs = (asked.args, asked.kwargs)
+    found = {place: list(tensor.shape) for place, tensor in places.given(*inputs).items()}
+    others_of = other_sizes(asked.marked, asked.model, *inputs)
+    for _, others in islice(others_of, 1 if asked.marked else 0):
         for place, tensor in places.given(*others).items():
             both = zip(found[place], tensor.shape, strict=True)
             found[place] = [size if size == other else -1 for size, other in both]
@@ -146,18 +92,6 @@ def _paired(tensor: Tensor) -> Tensor:
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
-def told(error: BaseException) -> str:
-    """The exception's type and the first line that is of this error alone."""
-    text = str(error).replace("[PyTorch Frontend] ", "")
-    lines = [line.strip().removeprefix("-- ") for line in text.splitlines()]
-    own = [
-        line.replace(" with a message:", ":")
-        for line in lines
-        if line and not line.startswith(_FRAME)
-    ]
-    return f"{type(error).__name__}: {' '.join(own or lines)[:300]}"
-
-
 @functools.cache
 def _core() -> Any:
     """The runtime, whose plugins take a while to load."""
@@ -166,7 +100,7 @@ def _core() -> Any:
     return openvino.Core()
 
 
-def _session(path: str, places: _Places) -> Callable[[Any], list[Tensor]]:
+def _session(path: str, places: _Places) -> Session:
     """What runs the file on inputs of the model; compiled at the first call."""
     compiled = functools.cache(functools.partial(_compiled, path))
     return lambda inputs: _results(compiled(), places.given(*inputs))

@@ -2,53 +2,33 @@
 
 import copy
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.dynamic import DynamicInput
 from opcheck.model.exporting import ExportRequest, ExportRun
 from opcheck.model.target import TargetSpec
 from opcheck.sandbox.child.process import Process
 from opcheck.source.base import Loaded
 
-
-class Exporter(Protocol):
-    """A module that exports models for one vendor, and has its runtime run them."""
-
-    FILE: str
-
-    def require_installed(self) -> None:
-        """Refuse where a library is missing."""
-
-    def prove(
-        self,
-        model: Any,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        path: str,
-        opset: int | None = None,
-        *,
-        run: bool = True,
-        marked: Sequence[DynamicInput] = (),
-    ) -> ExportRun:
-        """Export a model to ``path``, its marked dimensions left open; ``run`` the file too."""
+if TYPE_CHECKING:
+    from opcheck.exporting.exporter import Exporter
 
 
-def exporter_of(vendor: str, target: str = "") -> Exporter:
+def exporter_of(vendor: str, target: str = "") -> "Exporter":
     """What exports for a target of a vendor, by its canonical name."""
     from opcheck.exporting import core_ml, execu_torch, lite_rt, onnx_runtime, open_vino
 
     if vendor == "executorch":
         return execu_torch.ExecuTorch(TargetSpec.parse(target).name.partition("-")[2])
-    found: dict[str, Exporter] = {
-        "coreml": core_ml,
-        "litert": lite_rt,
-        "onnxruntime": onnx_runtime,
-        "openvino": open_vino,
+    found: dict[str, type[Exporter]] = {
+        "coreml": core_ml.CoreMl,
+        "litert": lite_rt.LiteRt,
+        "onnxruntime": onnx_runtime.OnnxRuntime,
+        "openvino": open_vino.OpenVino,
     }
-    return found[vendor]
+    return found[vendor]()
 
 
 def exported(request: ExportRequest, process: Process, load: Callable[[], Loaded]) -> ExportRun:
@@ -66,7 +46,7 @@ def exported(request: ExportRequest, process: Process, load: Callable[[], Loaded
     args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
     module = as_module(loaded.module).eval()
     with tempfile.TemporaryDirectory() as folder:
-        path = request.path or str(Path(folder) / exporter.FILE)
+        path = request.path or str(Path(folder) / exporter.file)
         return exporter.prove(
             module, args, kwargs, path, request.opset or None,
             run=request.run, marked=request.model.dynamic,

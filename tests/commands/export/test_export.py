@@ -13,7 +13,12 @@ from opcheck.commands.export.values import ExportAnswer, ExportQuestion
 from opcheck.commands.export.views import json as json_view
 from opcheck.commands.export.views import text as text_view
 from opcheck.errors import UsageError
-from opcheck.exporting import core_ml, execu_torch, lite_rt, onnx_runtime, open_vino
+from opcheck.exporting.core_ml import CoreMl
+from opcheck.exporting.execu_torch import ExecuTorch
+from opcheck.exporting.exporter import Exporter
+from opcheck.exporting.lite_rt import LiteRt
+from opcheck.exporting.onnx_runtime import OnnxRuntime
+from opcheck.exporting.open_vino import OpenVino
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking, dynamic_inputs
 from opcheck.model.emulation import Difference
@@ -387,8 +392,6 @@ def test_inputs_and_outputs_of_litert_go_by_their_names(tmp_path: Path) -> None:
     pytest.importorskip("litert_torch", reason="pip install 'opcheck[litert]'")
     import torch
 
-    from opcheck.exporting.lite_rt import prove
-
     class Net(torch.nn.Module):
         def forward(self, named: Any, last: torch.Tensor) -> Any:
             whole = named["z"][1].sum()
@@ -396,21 +399,19 @@ def test_inputs_and_outputs_of_litert_go_by_their_names(tmp_path: Path) -> None:
 
     x, wide = torch.ones(2, 3), torch.full((2, 3), 4.0)
     given = {"q": x, "z": (x * 2, torch.arange(3))}
-    run = prove(Net(), (given,), {"last": wide}, str(tmp_path / "net.tflite"))
+    run = LiteRt().prove(Net(), (given,), {"last": wide}, str(tmp_path / "net.tflite"))
     assert (run.stage, run.error) == (Stage.PROVED, "")
     assert [each.dtype for each in run.differences] == ["float32", "float32", "int64"]
 
 
 def test_an_error_of_litert_is_told_without_the_places_of_mlir() -> None:
-    from opcheck.exporting.lite_rt import told
-
     text = (
         "Failed to run converter passes:\n"
         "net.py:6:0: error: failed to legalize operation 'tfl.abs'\n"
         "net.py:6:0: note: see current operation\n"
     )
-    assert told(ValueError(text)) == "ValueError: failed to legalize operation 'tfl.abs'"
-    assert told(RuntimeError("Lowering not found: x\n\nWhile")) == (
+    assert LiteRt().told(ValueError(text)) == "ValueError: failed to legalize operation 'tfl.abs'"
+    assert LiteRt().told(RuntimeError("Lowering not found: x\n\nWhile")) == (
         "RuntimeError: Lowering not found: x"
     )
 
@@ -420,15 +421,13 @@ def test_inputs_find_their_places_in_what_openvino_converts(tmp_path: Path) -> N
     pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
     import torch
 
-    from opcheck.exporting.open_vino import prove
-
     class Net(torch.nn.Module):
         def forward(self, unread: object, named: Any, last: torch.Tensor) -> Any:
             return named["q"] - last, named["z"][1] * 3, named["h"] + 1
 
     x, wide = torch.ones(2, 3), torch.full((2, 3), 4.0)
     given = {"q": x, "h": x.bfloat16(), "z": (x, wide)}
-    run = prove(Net(), (x, given), {"last": wide}, str(tmp_path / "net.xml"))
+    run = OpenVino().prove(Net(), (x, given), {"last": wide}, str(tmp_path / "net.xml"))
     assert (run.stage, run.error) == (Stage.PROVED, "")
     assert [each.dtype for each in run.differences] == ["float32", "float32", "bfloat16"]
     assert (tmp_path / "net.bin").exists()
@@ -458,8 +457,6 @@ def test_an_export_for_openvino_writes_a_file_of_weights_too() -> None:
 
 
 def test_an_error_of_openvino_is_told_without_its_frame() -> None:
-    from opcheck.exporting.open_vino import told
-
     text = (
         "Check 'false' failed at src/frontends/common/src/frontend.cpp:53:\n"
         "FrontEnd API failed with OpConversionFailure:\n"
@@ -469,21 +466,21 @@ def test_an_error_of_openvino_is_told_without_its_frame() -> None:
         "Summary:\n"
         "-- Conversion is failed for: aten.abs.default\n"
     )
-    assert told(RuntimeError(text)) == (
+    assert OpenVino().told(RuntimeError(text)) == (
         "RuntimeError: aten.abs.default: The operation doesn't allow complex type."
     )
 
 
 @pytest.mark.parametrize(
     ("exporter", "extra"),
-    [(core_ml, "opcheck[coreml]"), (execu_torch, "opcheck[executorch]"),
-     (lite_rt, "opcheck[litert]"), (onnx_runtime, "opcheck[onnx]"),
-     (open_vino, "opcheck[openvino]")],
+    [(CoreMl(), "opcheck[coreml]"), (ExecuTorch(), "opcheck[executorch]"),
+     (LiteRt(), "opcheck[litert]"), (OnnxRuntime(), "opcheck[onnx]"),
+     (OpenVino(), "opcheck[openvino]")],
 )  # fmt: skip
 def test_without_the_libraries_the_extra_is_named(
-    exporter: Any, extra: str, monkeypatch: pytest.MonkeyPatch
+    exporter: Exporter, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporter, "LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(exporter, "libraries", ("no_such_library",))
     with pytest.raises(UsageError, match="no_such_library is not installed") as error:
         exporter.require_installed()
     assert extra in str(error.value.hint)
@@ -599,14 +596,12 @@ def test_openvino_takes_a_marked_size_open(tmp_path: Path) -> None:
     pytest.importorskip("openvino", reason="180 MB: pip install 'opcheck[openvino]'")
     import torch
 
-    from opcheck.exporting.open_vino import prove
-
     class Net(torch.nn.Module):
         def forward(self, unread: object, x: torch.Tensor, y: torch.Tensor) -> Any:
             return x.relu() @ y
 
     inputs = (torch.ones(1), torch.ones(2, 3))
-    run = prove(
+    run = OpenVino().prove(
         Net(), inputs, {"y": torch.ones(3, 4)}, str(tmp_path / "net.xml"),
         marked=dynamic_inputs(["x:0"]),
     )  # fmt: skip
@@ -615,8 +610,6 @@ def test_openvino_takes_a_marked_size_open(tmp_path: Path) -> None:
 
 def test_executorch_takes_no_size_without_bounds(tmp_path: Path) -> None:
     from torch import nn
-
-    from opcheck.exporting.execu_torch import ExecuTorch
 
     with pytest.raises(UsageError, match="plans memory for the largest sizes") as error:
         ExecuTorch().prove(
