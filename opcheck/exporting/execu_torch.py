@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 import torch
@@ -74,6 +75,13 @@ class ExecuTorch(Exporter):
         if self.chip in _ELSEWHERE:
             return ExportRun(Stage.CONVERTED, operators=calls), None
         return ExportRun(Stage.PROVED, operators=calls), _session(asked.path)
+
+    def told(self, error: BaseException) -> str:
+        """What an error of the library says; of flatc, which writes the program, without paths."""
+        if isinstance(error, CalledProcessError):
+            command = Path(error.cmd[0]).name
+            return f"{type(error).__name__}: {command} refuses it with exit code {error.returncode}"
+        return super().told(error)
 
     def lowered(self, graph: torch.export.ExportedProgram) -> Any:
         """The graph in the edge dialect, with what the partitioner took in delegates."""

@@ -618,11 +618,18 @@ def test_executorch_takes_no_size_without_bounds(tmp_path: Path) -> None:
     assert "max=SIZE" in str(error.value.hint)
 
 
-def test_a_model_that_nothing_here_runs_is_told_as_converted() -> None:
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("coreml-cpu@9.0", "only Apple's own systems run it"),
+        ("executorch-vulkan@1.4.1+torch2.13", "the wheel's runtime lacks the delegate"),
+    ],
+)
+def test_a_model_that_nothing_here_runs_is_told_as_converted(target: str, said: str) -> None:
     run = ExportRun(Stage.CONVERTED, operators=(("relu", 1),))
-    answer = ExportAnswer("net.py:net", "coreml-cpu@9.0", run, True, predicted=True)
+    answer = ExportAnswer("net.py:net", target, run, True, predicted=True)
     page = text_view.render(answer)
-    assert "only Apple's own systems run it" in " ".join(page.split())
+    assert said in " ".join(page.split())
     assert "run by the runtime" not in page
     assert answer.came_through
     assert answer.agrees is None

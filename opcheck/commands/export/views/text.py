@@ -46,7 +46,13 @@ CAUSES = {
 """Why nothing was captured, where torch.export's own words are about its insides."""
 CAME = "it was exported, runs there, and gives what PyTorch gives"
 RANDOM = "it was exported and runs there; PyTorch's own values are other ones each time"
-UNRUN = "it is converted; only Apple's own systems run it, so no values were compared"
+UNRUN = {
+    "coreml": "it is converted; only Apple's own systems run it, so no values were compared",
+    "executorch": (
+        "it is converted; the wheel's runtime lacks the delegate, so no values were compared"
+    ),
+}
+"""Vendor, as names of targets begin with it -> what is said of a file that nothing here runs."""
 WRITTEN = "it was exported; --prove would run it"
 CAME_BY_CPU = "it was exported, and ONNX Runtime's CPU provider gives what PyTorch gives"
 RANDOM_BY_CPU = (
@@ -111,7 +117,7 @@ def _outcome(answer: ExportAnswer) -> str:
     if answer.run.stage in ENDED:
         return ENDED[answer.run.stage]
     if answer.run.stage is Stage.CONVERTED:
-        return UNRUN
+        return UNRUN[answer.target.partition("-")[0]]
     if not answer.proved:
         return WRITTEN
     return RANDOM if answer.run.random else CAME
