@@ -245,7 +245,7 @@ def test_a_targets_own_name_is_never_taken_for_another(database: Database) -> No
 def test_every_name_of_a_file_is_understood_as_its_chip(database: Database, vendor: str) -> None:
     called = database.called.called(vendor)
     assert set(called.chips) <= set(database.vendors[vendor].chips)
-    shared = {"turing", "hopper", "jetson", "cpu"}
+    shared = {"turing", "hopper", "jetson", "cpu", "cuda"}
     for chip, words in called.chips.items():
         for word in (*words, *([chip] if chip else [])):
             found = database.called.meant(word)

@@ -33,7 +33,7 @@ Characters = Annotated[
         parser=_characters,
         metavar="NUMBER",
         help="The most that one answer may have; what is left out is given when it is asked for.",
-        show_default="20000",
+        show_default="24000",
     ),
 ]
 

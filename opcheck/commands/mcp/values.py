@@ -17,7 +17,7 @@ class ServerSettings(Struct, frozen=True):
     """Seconds for loading and running a model; None: the default of the source's kind."""
     memory: float | None = None
     """GiB for the process that loads and runs a model; None: most of what the machine has."""
-    characters: int = 20_000
+    characters: int = 24_000
     """Of one answer, at most."""
 
     def common(self) -> list[str]:
