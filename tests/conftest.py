@@ -54,14 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tell what messages a run of all tests left out, and fail it for more than a few new ones."""
+    """Tell what messages a run of all tests left out, and fail it for more than a few new ones.
+
+    Told where tests failed too: to hear of it after they are mended takes another run.
+    """
     config = session.config
     if said.FOLDER not in os.environ:
         return
     said.write()
     if hasattr(config, "workerinput"):
         return
-    folder, left = Path(os.environ[said.FOLDER]), [] if session.testsfailed else said.unsaid()
+    folder, left = Path(os.environ[said.FOLDER]), said.unsaid()
     shutil.rmtree(folder)
     config.stash[LEFT_OUT] = left
     if len(left) > said.FEW:
@@ -73,7 +76,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if left := config.stash.get(LEFT_OUT, []):
         where = said.UNSAID.relative_to(config.rootpath)
         lines = "\n".join(f"  {text}" for text in left)
-        sys.stderr.write(f"\nno test has these messages said, and {where} has them not:\n{lines}\n")
+        sys.stderr.write(
+            f"\nno test has these messages said, and {where} has them not ({len(left)}; more than"
+            f" {said.FEW} fail a run):\n{lines}\n"
+        )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.db.by_hand.deterministic import RAISES, WARNS
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.report import Reason
 from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Verdict
@@ -83,6 +84,32 @@ def test_a_kernel_raises_in_the_releases_that_refuse_it(
 def test_a_warning_is_a_caution_and_no_mode_is_nothing() -> None:
     assert refused("nvidia-h100", MEDIAN, "warn") == [(WARNS, Verdict.NATIVE)]
     assert refused("nvidia-h100", MEDIAN, "") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (
+            "error",
+            "已开启 torch.use_deterministic_algorithms(True)，PyTorch 会报错："
+            '"median CUDA with indices output does not have a deterministic implementation"',
+        ),
+        (
+            "warn",
+            "已开启 torch.use_deterministic_algorithms(True, warn_only=True)，PyTorch 会告警："
+            '"median CUDA with indices output does not have a deterministic implementation"，'
+            "各次运行的结果可能不同",
+        ),
+    ],
+)
+def test_what_the_mode_raises_is_told_in_chinese_with_pytorchs_own_words(
+    value: str, expected: str
+) -> None:
+    made = replace(MEDIAN, modes=(("deterministic", value),))
+    trace = Trace("2.13.0", "cuda", "inference", (made,), (Use(0, "", "", 0, 1),), (0,))
+    (finding,) = resolve(trace, matrix_of("nvidia-h100@2.13.0")).findings
+    with speaking(Language.CHINESE):
+        assert tell(finding.reason.text) == expected
 
 
 def _products(modes: tuple[tuple[str, str], ...]) -> Trace:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from opcheck.db.by_hand.advice import sentence
+from opcheck.db.store import Database
 from opcheck.lang.sentence import Sentence, from_data
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.formats import Page, report_view
@@ -73,12 +74,17 @@ def _texts(value: Any) -> Iterator[str]:
 
 @cache
 def conditions() -> tuple[str, ...]:
-    """Every text of a condition in the database; what releases have in common is read once."""
+    """Every text of a condition, in the database's files and as a table of all vendors makes it.
+
+    What releases have in common is read once.
+    """
     items: set[str] = set()
     for path in (PACKAGE.parent / "compat_db").rglob("*.yaml"):
         _, _, after = path.read_text(encoding="utf-8").partition("\nconditions:\n")
         items.update(item for item in ITEM.split(after) if "text" in item)
-    return tuple(sorted({text for item in items for text in _texts(yaml.load(item, LOADER))}))
+    texts = {text for item in items for text in _texts(yaml.load(item, LOADER))}
+    texts.update(said["text"] for made in Database.open().additions for said in made.conditions)
+    return tuple(sorted(texts))
 
 
 def filled(text: str) -> str:

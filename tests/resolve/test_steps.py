@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.matrix import Earlier, Entry, Fallback, SupportMatrix
-from opcheck.model.trace import Composite, Node, Use
+from opcheck.model.trace import Composite, Constant, Node, Use, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
 from tests.resolve import made
@@ -53,6 +53,17 @@ def test_without_a_kernel_the_host_is_looked_at_last() -> None:
         "host: what has no converter is left to PyTorch, which PyTorch runs on the same GPU",
         end,
     )
+
+
+def test_the_host_gives_no_quantized_tensor_back() -> None:
+    given: dict[str, Value] = {"self": made.tensor(), "dtype": Constant("dtype", "quint8")}
+    node = made.node("aten::quantize_per_tensor", given=given)
+    assert looked_at(made.matrix(), node)[2] == (
+        "host: a quantized tensor does not come back from it"
+    )
+    (finding,) = resolve(made.trace(node), made.matrix()).findings
+    assert finding.verdict is Verdict.UNSUPPORTED
+    assert in_chinese(made.matrix(), node)[2] == "主机：量化张量无法从主机返回"
 
 
 def test_the_worst_of_what_a_composite_runs_as_is_followed() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import Language, speaking, tell
-from opcheck.model.amounts import Item, ScaledSize
+from opcheck.model.amounts import Item, NumberType, ScaledSize
 from opcheck.model.list_bounds import NotEqual, NotFactor, NotMultiple
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
@@ -26,6 +26,7 @@ from opcheck.model.predicates import (
     Size,
     Unlike,
 )
+from opcheck.model.spreads import LostDimensions, Squeezed
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.views.conditions import sentence, when
 
@@ -58,6 +59,9 @@ from opcheck.views.conditions import sentence, when
             "scaled-size of dimension -2 of self: another than in output_size",
         ),
         (Item("padding", Outside(minimum=0)), "item of padding: below 0"),
+        (NumberType("start", OneOf(frozenset({"bool"}))), "number-type of start: bool"),
+        (LostDimensions("self", Outside(maximum=0)), "lost-dimensions of self: above 0"),
+        (Squeezed("self", OneOf(frozenset({"refused"}))), "squeezed of self: refused"),
         (Rank("self", Fewer("mask")), "rank of self: below that of mask"),
         (Rank("self", More("mask")), "rank of self: above that of mask"),
         (Product("kernel_size", Outside(maximum=64)), "product of kernel_size: above 64"),

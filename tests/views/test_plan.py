@@ -10,6 +10,8 @@ from rich.cells import cell_len
 
 from opcheck.commands.rules.answer import Checked
 from opcheck.lang.sentence import NOTHING
+from opcheck.model.plan import Difference, Measured
+from opcheck.model.report import Finding
 from opcheck.views.document.plan import read_suggestion, suggestion_value
 from opcheck.views.document.reading import Node
 from opcheck.views.document.report import from_json
@@ -72,6 +74,26 @@ def test_a_distance_beyond_all_numbers_is_null_and_comes_back() -> None:
     value: Any = suggestion_value(way)
     assert value["measured"]["forward"] == {"absolute": None, "relative": None}
     assert read_suggestion(Node(value, "way", NOTHING)) == way
+
+
+def test_a_way_that_is_off_in_one_direction_alone_says_in_which() -> None:
+    plan = PLANS["harmed"]
+    exact, off = Difference(0.0, 0.0), Difference(1e-7, 2e-7)
+
+    def said(forward: Difference, backward: Difference) -> str:
+        def measured(finding: Finding) -> Finding:
+            (way,) = finding.suggestions
+            found = Measured(("self: float32[2]",), forward, backward)
+            return replace(finding, suggestions=(replace(way, measured=found),))
+
+        targets = tuple(
+            replace(one, findings=tuple(map(measured, one.findings))) for one in plan.targets
+        )
+        changed = replace(plan, targets=targets)
+        return " ".join(report_view("text").render(changed, Page(verbose=True)).split())
+
+    assert "backward 2.0e-07 of the largest value, forward equal" in said(exact, off)
+    assert "forward 2.0e-07 of the largest value, backward equal" in said(off, exact)
 
 
 @pytest.mark.parametrize("name", LISTING)

@@ -9,16 +9,19 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.db.terminal import otherwise
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.emulation import Emulation, Site
 from opcheck.model.matrix import Fallback
-from opcheck.model.report import Finding, Report
+from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.views.formats import Page, command_view, report_view
+from opcheck.views.terminal.compare import of_targets
 from opcheck.views.terminal.emulation import Calls
 from opcheck.views.terminal.notation import encodable, percent, plural, size, source
 from tests.views.emulations import EMULATIONS, NORM, refused, run
 from tests.views.samples import CONV, LISTED, SPLIT, STANDARD, summary
+from tests.views.samples import target as made
 from tests.views.strategies import emulations, reports
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -295,6 +298,20 @@ def test_short_names_in_a_table_say_of_which_release() -> None:
         "ascend-910b@7.3.0+torch2.7",
     ]
     assert "  releases: ascend@26.1.0+torch2.12" in table
+
+
+def test_a_line_of_all_targets_but_a_few_names_those() -> None:
+    chips = ("910a", "910b", "910c", "310p", "950")
+    found = [made(chip, (CONV,)) for chip in chips]
+
+    def about(*some: TargetReport) -> str:
+        return " ".join(word for word, _ in of_targets(some, found))
+
+    assert about(*found) == "every target:"
+    assert about(*found[1:]) == "every target but ascend-910a:"
+    assert about(found[0], found[1]) == "ascend-910a, ascend-910b:"
+    with speaking(Language.CHINESE):
+        assert about(*found[1:]) == "所有目标，但不含 ascend-910a:"
 
 
 def test_a_table_leaves_out_what_no_target_has() -> None:

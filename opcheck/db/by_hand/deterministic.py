@@ -18,11 +18,11 @@ WARNS = "not-deterministic-warns"
 """Code of one that warns of that, and runs."""
 _RAISES = (
     "torch.use_deterministic_algorithms(True) is on, and PyTorch raises "
-    '"KERNEL does not have a deterministic implementation"'
+    '"{text} does not have a deterministic implementation"'
 )
 _WARNS = (
     "torch.use_deterministic_algorithms(True, warn_only=True) is on, and PyTorch warns "
-    '"KERNEL does not have a deterministic implementation": its values may differ from run to run'
+    '"{text} does not have a deterministic implementation": its values may differ from run to run'
 )
 _MODES = (
     ("error", RAISES, Verdict.UNSUPPORTED, _RAISES),
@@ -64,7 +64,7 @@ def _conditions(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "verdict": verdict.value,
                 "confidence": said.get("confidence", Confidence.HIGH.value),
                 "method": said.get("method", Method.REGISTERED.value),
-                "text": text.replace("KERNEL", said["kernel"]),
+                "text": text.replace("{text}", said["kernel"]),
                 "at": said["at"],
                 "tests": [mode, *tests],
                 **where,

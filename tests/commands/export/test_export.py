@@ -169,6 +169,15 @@ def test_a_page_tells_where_the_way_ended() -> None:
             ExportAnswer("net.py:net", TARGET, ExportRun(Stage.PROVED), False),
             "it was exported; --prove would run it",
         ),
+        (
+            ExportAnswer("net.py:net", CUDA, ExportRun(Stage.PROVED, random=True), True),
+            "it was exported, and ONNX Runtime's CPU provider runs it; PyTorch's own values are"
+            " other ones each time",
+        ),
+        (
+            replace(ended(Stage.RUNTIME, False), target=CUDA),
+            "it is converted, and ONNX Runtime's CPU provider refuses the file",
+        ),
     ],
 )
 def test_each_end_has_its_words(answer: ExportAnswer, line: str) -> None:

@@ -553,13 +553,22 @@ def test_an_interrupt_leaves_what_was_seen(
 
 
 @pytest.mark.slow
-def test_an_end_by_a_signal_is_told_where_this_process_handles_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stop", "why"),
+    [
+        (TerminatedError(128 + signal.SIGTERM), "interrupted by SIGTERM while running on "),
+        (KeyboardInterrupt(), "interrupted while running on "),
+    ],
+)
+def test_an_end_by_a_signal_is_told_where_this_process_handles_it(
+    tmp_path: Path, stop: BaseException, why: str
+) -> None:
     (tmp_path / "train.py").write_text("print('ready', flush=True)\nwhile True: ...\n")
 
     def end(line: str) -> None:
-        raise TerminatedError(128 + signal.SIGTERM)
+        raise stop
 
-    with pytest.raises(PartialRunError, match=r"^interrupted by SIGTERM while running on ") as it:
+    with pytest.raises(PartialRunError, match=f"^{why}") as it:
         answer.run(request(ScriptSpec("train.py")), output=end)
     page = command_view("run", "text").render(it.value.run)
     assert page.startswith("? ended early, before it used the device: train.py")

@@ -264,6 +264,7 @@ def test_the_web_page_has_the_error_what_was_caught_and_what_was_written() -> No
     assert ('class="failure">interrupted</pre>' in cut, cut.count("interrupted")) == (True, 1)
     caught = command_view("run", "html").render(RUNS["caught"])
     assert "<dt>net.py:7</dt>" in caught
+    assert "1 place, errors of the device that the script went on from" in caught
     assert "<dt>a/model.pt</dt><dd>4.0 KiB</dd>" in caught
 
 
