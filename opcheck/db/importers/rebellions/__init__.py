@@ -1,144 +1,43 @@
 """Rebellions: the plugin torch-rbln, whose kernels compute in float16 alone."""
 
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
-from opcheck.db.importers.rebellions.extract import CODE, LIST
-from opcheck.db.importers.shared import facts, operator_list
-from opcheck.db.versions import version_key
-from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.db.importers.rebellions import extract
+from opcheck.db.importers.shared import facts, plugins
 
-_REPO, _KEY = "RBLN-SW/torch-rbln", "PrivateUse1"
-_CODE = Path(__file__).with_name("rebellions_code.yaml")
-_OPERATORS = Path(__file__).with_name("rebellions_operators.yaml")
 _ON_HOST = "registered, and its kernel hands every call to the host CPU"
 
 
-class RebellionsImporter(Importer):
+class RebellionsImporter(plugins.PluginImporter):
     """Reads what torch-rbln registers; what its code says lies beside this module."""
 
     name = "rebellions"
+    title = "torch-rbln"
+    vendor_name = "Rebellions"
+    device_type = "rbln"
+    repo = "RBLN-SW/torch-rbln"
+    paths: ClassVar = {plugins.LIST: extract.LIST, plugins.CODE: extract.CODE}
+    code_file = Path(__file__).with_name("rebellions_code.yaml")
+    operators_file = Path(__file__).with_name("rebellions_operators.yaml")
 
-    def releases(self, sources: Path) -> tuple[str, ...]:
-        """Releases of torch-rbln that were read."""
-        return tuple(sorted(_listed(), key=version_key))
+    def conditions(self, release: str, operators: Collection[str]) -> Iterator[dict[str, Any]]:
+        """A condition for each operator whose kernel is the fallback itself, and the facts."""
+        for name, said in sorted(self.listed(release).items()):
+            if "host" in said and f"aten::{name}" in operators:
+                yield {
+                    "ops": [f"aten::{name}"],
+                    "code": "computed-on-host",
+                    "verdict": "fallback",
+                    "text": _ON_HOST,
+                    "at": [f"{plugins.CODE}:{said['at']}"],
+                }
+        yield from super().conditions(release, operators)
 
-    def run(self, sources: Path, release: str) -> str:
-        """Give the text of the matrix file of one release."""
-        known = self.releases(sources)
-        if release not in known:
-            raise DatabaseError(
-                Sentence("no list of torch-rbln {version} was read", version=release),
-                Sentence("known releases: {list}", list=", ".join(known)),
-            )
-        return _release(sources, release).text()
-
-    def common(self, sources: Path) -> Mapping[str, str]:
-        """Give ``vendor.yaml``."""
-        return {"vendor.yaml": _vendor().text()}
-
-
-def registered(release: str, declared: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Overload -> entry, for one release: of those that the torch it is built for declares."""
-    return {
-        f"aten::{name}": {
-            "at": f"{said['by']}:{said['at']}", "impl": [said["impl"]],
-        }
-        for name, said in _listed()[release].items()
-        if name in declared
-    }  # fmt: skip
-
-
-def _release(sources: Path, release: str) -> ReleaseFile:
-    torch = _code()["releases"][release]["torch"]
-    operators = registered(release, operator_list.functions(sources / "pytorch", torch))
-    return ReleaseFile(
-        vendor=RebellionsImporter.name,
-        release=release,
-        about=f"Operators that torch-rbln {release} registers",
-        torch=(torch,),
-        sources={"list": _source(release, LIST), "code": _source(release, CODE)},
-        operators=operators,
-        conditions=(
-            *_on_host(release, operators),
-            *facts.conditions(_facts(release), release, "list", operators),
-        ),
-        advisories=tuple(_advisories(release)),
-        key=_KEY,
-    )
-
-
-def _on_host(release: str, operators: Collection[str]) -> Iterator[dict[str, Any]]:
-    """A condition for each operator whose kernel is the fallback itself, with its own line."""
-    for name, said in sorted(_listed()[release].items()):
-        if "host" in said and f"aten::{name}" in operators:
-            yield {
-                "ops": [f"aten::{name}"],
-                "code": "computed-on-host",
-                "verdict": "fallback",
-                "text": _ON_HOST,
-                "at": [f"code:{said['at']}"],
-            }
-
-
-def _facts(release: str) -> Iterator[dict[str, Any]]:
-    """The facts, each with its operators."""
-    for fact in _code()["facts"]:
-        if fact.get("kernels") == "list":
-            ops = [
-                f"aten::{name}"
-                for name, said in _listed()[release].items()
-                if said["by"] == "list" and name not in fact["but"]
-            ]
-            yield {**fact, "ops": sorted(ops)}
-        else:
-            yield fact
-
-
-def _advisories(release: str) -> Iterator[dict[str, Any]]:
-    for said in _code()["advisories"]:
-        if at := facts.citation(said["seen"], release, "list"):
-            chips = list(_code()["chips"])
-            yield {"code": said["code"], "text": said["text"], "at": [at], "chips": chips}
-
-
-def _vendor() -> VendorFile:
-    code = _code()
-    parts = (*code["chips"].values(), code["fallback"], *code["notes"])
-    cited = {at.partition(":")[0] for part in parts for at in part["at"]}
-    cited |= {row["at"].partition(":")[0] for row in code["paired"]}
-    return VendorFile(
-        vendor=RebellionsImporter.name,
-        name="Rebellions",
-        device_type="rbln",
-        dispatch_key=_KEY,
-        sources={name: code["sources"][name] for name in sorted(cited)},
-        chips=code["chips"],
-        fallback=code["fallback"],
-        pairing=tuple(code["paired"]),
-        notes=tuple(code["notes"]),
-    )
-
-
-def _source(release: str, path: str) -> dict[str, str]:
-    said = _code()["releases"][release]
-    return {
-        "repo": _REPO, "ref": said["ref"], "commit": said["commit"], "path": path,
-        "date": said["date"],
-    }  # fmt: skip
-
-
-@cache
-def _code() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = load_yaml(_CODE)
-    return data
-
-
-@cache
-def _listed() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    data: Mapping[str, Mapping[str, Mapping[str, Any]]] = load_yaml(_OPERATORS)
-    return data
+    def advisories(self, release: str) -> Iterator[dict[str, Any]]:
+        """What its code says of every call."""
+        for said in self.code["advisories"]:
+            if at := facts.citation(said["seen"], release, plugins.LIST):
+                chips = list(self.code["chips"])
+                yield {"code": said["code"], "text": said["text"], "at": [at], "chips": chips}
