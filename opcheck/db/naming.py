@@ -21,6 +21,8 @@ _PRODUCT = re.compile(r"(\d{1,3}g(i?b)?|sxm\d?|pcie|nvl|oam|hbm\d?e?|gpu)+")
 _SHORTEST = 2
 """Of a name that only begins as another does."""
 _CLOSE = 0.6
+_BACK_ENDS = frozenset({"inductor", "cudagraphs", "aot_eager", "openxla"})
+"""Of ``torch.compile``, which the database knows by chip, and not as targets."""
 Named = tuple[str, str]
 """A vendor and its chip."""
 
@@ -63,15 +65,23 @@ class Names:
             for other in one.chips
             if (mode_of(name)[0], other) == named
         ]
-        every = dict.fromkeys(target_name(name, "") for name in self.modes)
+        what = "{target} has no graph mode {name}"
         raise UsageError(
-            Sentence(
-                "{target} has no graph mode {name}", target=target_name(*named), name=repr(mode)
-            ),
-            Sentence("known: {text}", text=", ".join(known))
-            if known
-            else Sentence("it has none; graph modes are: {list}", list=", ".join(every)),
+            Sentence(what, target=target_name(*named), name=repr(mode)),
+            self._modes_there_are(mode, target_name(*named), known),
         )
+
+    def _modes_there_are(self, asked: str, chip: str, known: Sequence[str]) -> Sentence:
+        if asked.casefold() in _BACK_ENDS:
+            return Sentence(
+                "it is a back end of torch.compile: compile the model in the source, and the scan"
+                " for {target} says what becomes of it",
+                target=chip,
+            )
+        if known:
+            return Sentence("known: {text}", text=", ".join(known))
+        every = dict.fromkeys(target_name(name, "") for name in self.modes)
+        return Sentence("it has none; graph modes are: {list}", list=", ".join(every))
 
     def meant(self, text: str) -> Sequence[Named]:
         """Every chip that a name may mean, the most used first; () where nothing is known."""

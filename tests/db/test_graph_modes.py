@@ -74,6 +74,11 @@ def test_names_of_users_are_understood_before_a_mode(typed: str, database: Datab
             "it has none; graph modes are: ascend:torchair, habana:eager",
         ),
         (
+            "t4:inductor", "nvidia-t4 has no graph mode 'inductor'",
+            "it is a back end of torch.compile: compile the model in the source, and the scan for "
+            "nvidia-t4 says what becomes of it",
+        ),
+        (
             "ascend-310p:torchair", "ascend-310p has no graph mode 'torchair'",
             "it has none; graph modes are: ascend:torchair, habana:eager",
         ),
