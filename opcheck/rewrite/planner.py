@@ -31,7 +31,7 @@ from opcheck.rewrite.optimizers import unfused
 from opcheck.rewrite.parts.calls import Region
 from opcheck.rewrite.record import Lacking, Recorder, held, lacks
 from opcheck.rewrite.remedies import along_with, culprits, remedied
-from opcheck.rewrite.same_overload import from_the_start, laid_out, on_the_device
+from opcheck.rewrite.same_overload import first, from_the_start, laid_out, on_the_device
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
@@ -162,10 +162,13 @@ class Planner:
         return tuple(found), tuple(declined)
 
     def _candidates(self, node: Node, resolution: Resolution | None) -> Iterator[Candidate]:
-        if resolution is not None and resolution.code == HOST_TENSOR:
-            yield on_the_device(node)
-            return  # every other code would meet the same tensor
         op = str(node.op)
+        if resolution is not None and resolution.code == HOST_TENSOR:
+            moved = on_the_device(node)
+            yield moved
+            for other in self._standing_for(op, frozenset(t.dtype for _, t in node.tensors())):
+                yield replace(other, summary=first(moved.summary, other.summary))
+            return  # the call in another dtype would meet the same tensor
         yield from unfused(op)
         taken = [tensor for _, tensor in node.tensors()]
         if (

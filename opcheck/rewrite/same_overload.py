@@ -149,5 +149,10 @@ def on_the_device(node: Node) -> Candidate:
     )
 
 
+def first(summary: str, then: str) -> Sentence:
+    """What to do before a rule is followed, and the rule."""
+    return Sentence("{said}; then: {said_then}", said=summary, said_then=then)
+
+
 def _same(func: Any) -> Callable[..., Any]:
     return lambda *args, **kwargs: func(*args, **kwargs)

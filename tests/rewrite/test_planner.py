@@ -99,12 +99,35 @@ def test_an_overload_inside_a_composite_is_replaced_where_the_whole_is_not() -> 
     assert "std-by-deviations" in {declined.rule for declined in found.declined}
 
 
+class Known(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.isin(x, torch.tensor([1, 4]))
+
+
+def test_what_the_target_lacks_besides_is_followed_once_the_tensor_is_on_the_device() -> None:
+    trace = traced(Known(), ISIN[0])
+    (found,) = plan(trace, target("aten::eq.Tensor", "aten::any.dim"))
+    (way,) = found.suggestions
+    reads(
+        way.summary,
+        "Make test_elements with device=x.device, or register it as a buffer; then: "
+        "Compare with every candidate and take any",
+    )
+    assert way.rule == "isin-by-comparing"
+    assert {"aten::eq.Tensor", "aten::any.dim"} <= set(way.runs_as)
+    assert [declined.rule for declined in way.declined] == ["made-on-the-device"]
+    assert found.stuck == ()
+    on = target("aten::isin.Tensor_Tensor_out")
+    ((own,),) = (each.suggestions for each in plan(trace, on))
+    assert own.rule == "made-on-the-device"
+
+
 class Windowed(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x * torch.ones(3)
 
 
-def test_a_tensor_in_host_memory_is_to_be_made_on_the_device_and_nothing_else_helps() -> None:
+def test_a_tensor_in_host_memory_is_to_be_made_on_the_device() -> None:
     trace = traced(Windowed(), torch.rand(2, 3))
     (found,) = plan(trace, target("aten::mul.Tensor", "aten::ones"))
     (way,) = found.suggestions
@@ -112,7 +135,10 @@ def test_a_tensor_in_host_memory_is_to_be_made_on_the_device_and_nothing_else_he
     assert way.summary == "Make other with device=x.device, or register it as a buffer"
     assert way.runs_as == ("aten::mul.Tensor",)
     (found,) = plan(trace, target("aten::ones"))
-    assert [d.rule for d in found.declined if d.tier is not Tier.CUSTOM] == ["made-on-the-device"]
+    assert found.suggestions == ()
+    (first, *others) = [d.rule for d in found.declined if d.tier is not Tier.CUSTOM]
+    assert first == "made-on-the-device"
+    assert "made-on-the-device" not in others
 
 
 def resized(x: Tensor) -> Tensor:
