@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opcheck.model.verdict import Evidence
 
@@ -47,12 +48,26 @@ class TorchNeed(Struct, frozen=True):
     evidence: Cited = ()
 
 
+class ChipPackage(Struct, frozen=True):
+    """A package that brings the plugin's module for one chip, in a release of its own."""
+
+    package: str
+    version: str
+    systems: tuple[str, ...] = ()
+    """As ``platform.system()`` gives them; () where they are the vendor's."""
+    evidence: Cited = ()
+
+
 class Plugin(Struct, frozen=True):
     """The package that brings the device to torch."""
 
     package: str
     module: str
     evidence: Cited = ()
+    chips: Mapping[str, ChipPackage] = field(default_factory=dict)
+    """Chip -> the package for it, where that is another one."""
+    others: tuple[str, ...] = ()
+    """Packages that bring the same module, each in place of this one."""
 
 
 class Toolkit(Struct, frozen=True):
@@ -170,6 +185,37 @@ class Environment(Struct, frozen=True):
     chip_evidence: Mapping[str, Cited] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of CUDA -> the vendor's own."""
+
+    def of_chip(self, chip: str) -> "Environment":
+        """What one chip asks for, whose plugin may be a package of its own."""
+        plugin = self.plugin
+        if plugin is None or not plugin.chips:
+            return self
+        packages = (plugin.package, *(build.package for build in plugin.chips.values()))
+        build = plugin.chips.get(chip, ChipPackage(plugin.package, "", (), plugin.evidence))
+        others = tuple(sorted({*packages} - {build.package}))
+        one = Plugin(build.package, plugin.module, build.evidence, others=others)
+        if not build.version:
+            return replace(self, plugin=one)
+        systems = self.systems
+        if build.systems:
+            systems = replace(systems, names=build.systems, evidence=build.evidence)
+        asked = f"{plugin.package}=={{{plugin.package}}}"
+        named = f"{build.package}=={build.version}"
+        return replace(
+            self,
+            plugin=one,
+            systems=systems,
+            install=tuple(replace(s, text=s.text.replace(asked, named)) for s in self.install),
+            pairings=tuple(_with(build, plugin.package, row) for row in self.pairings),
+        )
+
+
+def _with(build: ChipPackage, package: str, row: Pairing) -> Pairing:
+    """A row with a chip's package in place of the plugin's."""
+    packages = {name: version for name, version in row.packages.items() if name != package}
+    packages = {build.package: build.version, **packages}
+    return replace(row, packages=packages, evidence=(*row.evidence, *build.evidence))
 
 
 class TorchRelease(Struct, frozen=True):

@@ -76,7 +76,7 @@ def doctor(
 
 def _is_judged(here: Installation, vendors: Mapping[str, Environment], asked: Asked) -> bool:
     """Whether this machine is looked at for its own sake, or for a target that it has."""
-    known = [vendors[vendor] for vendor, _, _ in asked if vendor in vendors]
+    known = [vendors[vendor].of_chip(chip) for vendor, chip, _ in asked if vendor in vendors]
     return not asked or any(present(here, vendor) for vendor in known)
 
 
@@ -121,9 +121,10 @@ def _target(
     chip: str,
     spec: TargetSpec,
 ) -> DoctorTarget:
-    said = vendors.get(vendor)
-    if said is None:
+    known = vendors.get(vendor)
+    if known is None:
         return DoctorTarget(str(spec), vendor, vendor, planned=True)
+    said = known.of_chip(chip)
     releases = database.vendors[vendor].releases(chip) if chip else ()
     planned = here is None or not present(here, said)
     named = planned or spec.sdk or spec.torch

@@ -110,6 +110,11 @@ def found_plugin(here: Installation, plugin: Plugin) -> Distribution | None:
     return here.distributions.get(canonicalize_name(plugin.package))
 
 
+def others_here(here: Installation, plugin: Plugin) -> tuple[str, ...]:
+    """Packages that are installed and bring the plugin's module in its place."""
+    return tuple(name for name in plugin.others if canonicalize_name(name) in here.distributions)
+
+
 def rows_for(vendor: Environment, plugin: Plugin, version: str) -> tuple[tuple[Pairing, ...], bool]:
     """The rows of a release of the plugin, and whether they are of exactly this one."""
     judged = [
@@ -229,7 +234,7 @@ def present_vendors(here: Installation, vendors: Mapping[str, Environment]) -> I
 
 def _owned(here: Installation, vendor: Environment) -> bool:
     if vendor.plugin is not None:
-        if found_plugin(here, vendor.plugin) is not None:
+        if found_plugin(here, vendor.plugin) is not None or others_here(here, vendor.plugin):
             return True
         if vendor.torch.build in _TELLING:
             return False  # the driver and the toolkit are those of another vendor's name

@@ -13,6 +13,7 @@ from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import (
+    ChipPackage,
     CompileNeed,
     Driver,
     Environment,
@@ -118,7 +119,9 @@ class _Reader:
             return None
         fields = self._cited(self._said["plugin"])
         fields.pop("version", None)
-        return Plugin(**fields)
+        builds = fields.pop("chips", {})
+        chips = {chip: ChipPackage(**self._cited(build)) for chip, build in builds.items()}
+        return Plugin(**fields, chips=chips)
 
     def _pythons(self) -> Iterator[tuple[Step, tuple[str, ...]]]:
         for each in self._said.get("python", ()):

@@ -100,7 +100,12 @@ _TORCH = Record(
 )
 _PLUGIN = Record(
     {"package": Text(), "module": Text(), "at": _CITED},
-    {"version": Text(frozenset({"release", "torch"}))},
+    {
+        "version": Text(frozenset({"release", "torch"})),
+        "chips": MapOf(
+            Record({"package": Text(), "version": Text(), "at": _CITED}, {"systems": _TEXTS})
+        ),
+    },
 )
 _TOOLKIT = Record(
     {"name": Text(), "package": Text(), "variables": _CITED, "places": _TEXTS, "at": _CITED},

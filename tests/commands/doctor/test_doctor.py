@@ -42,6 +42,11 @@ def dtk(made: Made) -> Made:
     return made.set(ROCM_PATH="/opt/dtk", LD_LIBRARY_PATH="/usr/local/hyhal/lib")
 
 
+def onnx(made: Made) -> Made:
+    """What exports, without a runtime."""
+    return made.torch("2.13.0+cpu").package("onnx", "1.23.2").package("onnxscript", "0.7.2")
+
+
 SOUND: dict[str, tuple[Builder, str]] = {
     "ascend": (ascend, "ascend-910b"),
     "cambricon": (cambricon, "cambricon-mlu590"),
@@ -62,6 +67,12 @@ SOUND: dict[str, tuple[Builder, str]] = {
         lambda made: nvidia(made).torch("2.8.0", cuda="12.8")
         .package("torch-tensorrt", "2.8.0").package("tensorrt", "10.12.0.36"),
         "nvidia-tensorrt",
+    ),
+    "onnxruntime for CUDA": (
+        lambda made: onnx(made).package("onnxruntime-gpu", "1.31.1"), "onnxruntime-cuda",
+    ),
+    "onnxruntime for the CPU": (
+        lambda made: onnx(made).package("onnxruntime", "1.32.0"), "onnxruntime-cpu",
     ),
 }  # fmt: skip
 
@@ -243,6 +254,19 @@ TRAPS: dict[str, tuple[Builder, str, tuple[str, str, str]]] = {
     "two plugins": (
         lambda made: ascend(made).package("torch-musa", "2.7.1"), "ascend-910b",
         ("several-plugins", "error", "torch-musa, torch-npu"),
+    ),
+    "the ONNX Runtime of the CPU alone": (
+        lambda made: made.torch("2.13.0+cpu").package("onnxruntime", "1.32.0"),
+        "onnxruntime-cuda", ("plugin", "error", "onnxruntime-gpu"),
+    ),
+    "the ONNX Runtime of DirectML off Windows": (
+        lambda made: made.torch("2.13.0+cpu").package("onnxruntime-directml", "1.24.4"),
+        "onnxruntime-dml", ("operating-system", "error", "Linux"),
+    ),
+    "two ONNX Runtimes": (
+        lambda made: made.torch("2.13.0+cpu").package("onnxruntime", "1.32.0")
+        .package("onnxruntime-gpu", "1.31.1"),
+        "onnxruntime-cuda", ("same-module", "error", "onnxruntime"),
     ),
     "CPU-only torchvision beside CUDA": (
         lambda made: nvidia(made).torch("2.13.0", cuda="13.0").vision("0.28.0+cpu", "2.13.0"),

@@ -13,6 +13,7 @@ from opcheck.commands.doctor.pairing import (
     fit,
     found_plugin,
     local,
+    others_here,
     public,
     row_here,
     rows_for,
@@ -40,10 +41,18 @@ class PluginPairing(Check):
         found = found_plugin(ground.here, plugin)
         mends = set_up(vendor, ground.torch, ground.chip, torch).commands
         if found is None:
+            other = next(iter(others_here(ground.here, plugin)), "")
             text = Sentence(
                 "{plugin} is not installed: torch does not know the device without it",
                 plugin=plugin.package,
             )
+            if other:
+                text = Sentence(
+                    "{plugin} is not installed; {package} brings the module {module} without what"
+                    " this target needs",
+                    plugin=plugin.package, package=other, module=plugin.module,
+                )  # fmt: skip
+                mends = (f"pip uninstall {other}", *mends)
             yield self.finding(Severity.ERROR, plugin.package, text, mends, plugin.evidence)
         elif torch is not None:
             yield from self._paired(vendor, plugin, found, torch, mends)
@@ -94,6 +103,29 @@ class PluginPairing(Check):
             version=torch.version,
         )
         yield self.finding(Severity.ERROR, subject, text, mends, cited)
+
+
+class SameModule(Check):
+    """Packages with one module write over each other's files."""
+
+    name = "same-module"
+    about = "a package that brings the plugin's module too, such as onnxruntime for onnxruntime-gpu"
+
+    def for_vendor(self, ground: Ground, vendor: Environment) -> Iterator[DoctorFinding]:
+        """Look for packages that are there in place of the plugin."""
+        plugin = vendor.plugin
+        if plugin is None or found_plugin(ground.here, plugin) is None:
+            return
+        for other in others_here(ground.here, plugin):
+            text = Sentence(
+                "it brings the module {module} as {plugin} does: the one installed last counts",
+                module=plugin.module, plugin=plugin.package,
+            )  # fmt: skip
+            mends = (
+                f"pip uninstall {other} {plugin.package}",
+                *set_up(vendor, ground.torch, ground.chip, ground.here.torch).commands,
+            )
+            yield self.finding(Severity.ERROR, other, text, mends, plugin.evidence)
 
 
 _PACKAGES = sorted(module.replace("_", "-") for module in PLUGINS.values())
