@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ DECLINED = (
     "rewrite/structural/mask_to_where.py",
 )
 """Where it is said why a way is none, and what the others give up."""
+CLAUSES = ("choices@*.yaml", "earlier.yaml")
+"""PyTorch's tables whose texts reports say."""
 RAISED = re.compile(r"\w+_ expects |side can only|renorm: |lengths or offsets")
 """What a stand-in raises in PyTorch's own words."""
 
@@ -76,14 +79,19 @@ def _texts(value: Any) -> Iterator[str]:
 def conditions() -> tuple[str, ...]:
     """Every text of a condition, in the database's files and as a table of all vendors makes it.
 
+    With the clauses of PyTorch's own tables, that say why a call runs as it does on a device.
+
     What releases have in common is read once.
     """
     items: set[str] = set()
     for path in (PACKAGE.parent / "compat_db").rglob("*.yaml"):
         _, _, after = path.read_text(encoding="utf-8").partition("\nconditions:\n")
         items.update(item for item in ITEM.split(after) if "text" in item)
+    tables = [(PACKAGE.parent / "compat_db" / "pytorch").glob(name) for name in CLAUSES]
+    read = [yaml.load(path.read_text(encoding="utf-8"), LOADER) for path in chain(*tables)]
     texts = {text for item in items for text in _texts(yaml.load(item, LOADER))}
     texts.update(said["text"] for made in Database.open().additions for said in made.conditions)
+    texts.update(text for data in read for text in _texts(data))
     return tuple(sorted(texts))
 
 
