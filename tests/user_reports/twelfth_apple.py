@@ -76,12 +76,9 @@ class _Matched(nn.Module):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         with torch.enable_grad():
-            one = torch.autograd.grad(
-                self.layers(x).square().sum(), self.parameters(), create_graph=True
-            )
-            two = torch.autograd.grad(
-                self.layers(y).square().sum(), self.parameters(), create_graph=True
-            )
+            weights = tuple(self.parameters())
+            one = torch.autograd.grad(self.layers(x).square().sum(), weights, create_graph=True)
+            two = torch.autograd.grad(self.layers(y).square().sum(), weights, create_graph=True)
             return torch.stack(
                 [(a - b).square().sum() for a, b in zip(one, two, strict=True)]
             ).sum()

@@ -55,7 +55,8 @@ class _Albert(nn.Module):
         x = self.norm(self.words(words))
         q, k, v = (part.unsqueeze(1) for part in self.given(x).chunk(3, dim=-1))
         x = x + F.scaled_dot_product_attention(q, k, v).squeeze(1)
-        return self.norm(x + self.shrunk(F.gelu(self.grown(x), approximate="tanh")))
+        found: Tensor = self.norm(x + self.shrunk(F.gelu(self.grown(x), approximate="tanh")))
+        return found
 
 
 # fmt: off

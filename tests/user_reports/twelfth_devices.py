@@ -80,7 +80,8 @@ class _Acting(nn.Module):
         k, v = self.told(normal).unflatten(-1, (2, 8)).transpose(1, 2).chunk(2, dim=1)
         k, v = k.expand_as(q), v.expand_as(q)
         x = x + F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
-        return x + self.down(F.gelu(self.gate(x), approximate="tanh") * self.up(x))
+        found: Tensor = x + self.down(F.gelu(self.gate(x), approximate="tanh") * self.up(x))
+        return found
 
 
 class _Seen(nn.Module):
@@ -107,7 +108,8 @@ class _Read(nn.Module):
         one, other = x.chunk(2, dim=-1)
         turned = x * cos + torch.cat((-other, one), dim=-1) * sin
         heard = F.scaled_dot_product_attention(turned, turned, x, is_causal=True)
-        return self.down(F.silu(self.gate(heard)) * self.up(heard))
+        found: Tensor = self.down(F.silu(self.gate(heard)) * self.up(heard))
+        return found
 
 
 class _Voice(nn.Module):
@@ -156,7 +158,8 @@ class _Found(nn.Module):
         sides = self.boxes(seen).view(1, 4, 16, -1).softmax(2)
         places = (sides * torch.arange(16.0, device=x.device).view(1, 1, 16, 1)).sum(2)
         scores = self.classes(seen).flatten(2)
-        return F.binary_cross_entropy_with_logits(scores, wanted) + places.mean()
+        found: Tensor = F.binary_cross_entropy_with_logits(scores, wanted) + places.mean()
+        return found
 
 
 # fmt: off

@@ -99,7 +99,8 @@ class _Music(nn.Module):
         x = x + F.scaled_dot_product_attention(q, k, v, is_causal=True).squeeze(1)
         heard = text.unsqueeze(1)
         x = x + F.scaled_dot_product_attention(x.unsqueeze(1), heard, heard).squeeze(1)
-        return x + self.shrunk(F.gelu(self.grown(x)))
+        written: Tensor = x + self.shrunk(F.gelu(self.grown(x)))
+        return written
 
 
 def _blurred_and_turned(picture: Tensor, taps: Tensor, by: Tensor) -> Tensor:
