@@ -11,6 +11,10 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import resolution as codes
 from opcheck.resolve.resolution import Resolution, Step, listed
 
+_ASKED_FOR_LISTS = frozenset({"CUDA", "XPU", "PrivateUse1"})
+"""Where optimizers and ``clip_grad_norm_`` call ``_foreach_`` functions without being told to:
+``_get_foreach_kernels_supported_devices`` of ``torch.utils._foreach_utils``."""
+
 
 def absent_from(matrix: SupportMatrix, op: OpName) -> str:
     """Say why the target's torch lacks the overload; "" where it has it or nobody knows."""
@@ -57,9 +61,15 @@ def called_instead(said: Earlier, called: Collection[str], matrix: SupportMatrix
 
 
 def whole(node: Node, matrix: SupportMatrix) -> Node | None:
-    """The call as a torch has it that lacks the composite; None where the target's has it."""
+    """The call as a torch has it that lacks the composite; None where the target's has it.
+
+    Optimizers of a newer torch ask some devices for lists of tensors of which an older one asked
+    for one tensor after the other: what such a device lacks there says nothing of those calls.
+    """
     seen = matrix.whole.get(str(node.op))
     if seen is None or only_on_host(node):
+        return None
+    if node.op.base.startswith("_foreach_") and matrix.dispatch_key in _ASKED_FOR_LISTS:
         return None
     if not number(seen.first) <= number(matrix.target.torch) <= number(seen.last):
         return None

@@ -1,5 +1,7 @@
 """Calls that meet an advisory about Apple's GPUs that a later reading of threads brought."""
 
+from msgspec.structs import replace
+
 from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense
 from tests.db.mps_uses import node
@@ -31,6 +33,23 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "half of a product": (
         node("addcmul", self=dense(3), tensor1=dense(3), tensor2=dense(3), value=0.5), set(),
+    ),
+    "a long row of integers, padded": (
+        replace(
+            node("constant_pad_nd", self=dense(131072, dtype="int64")),
+            outputs=(dense(131073, dtype="int64"),),
+        ),
+        {"mps-pad-long"},
+    ),
+    "a short row of integers, padded": (
+        replace(
+            node("constant_pad_nd", self=dense(32768, dtype="int64")),
+            outputs=(dense(32769, dtype="int64"),),
+        ),
+        set(),
+    ),
+    "a long row of floats, padded": (
+        replace(node("constant_pad_nd", self=dense(131072)), outputs=(dense(131073),)), set(),
     ),
     "two places beside a dimension of one": (
         node(

@@ -122,6 +122,21 @@ def test_the_host_runs_one_that_was_no_composite_if_it_had_a_kernel(cpu: bool, c
     assert resolution(on, (NODES[0], GROUPED), 1).code == code
 
 
+LISTS = made.node("aten::_foreach_grouped_", 0, composite=Composite.EXPLICIT)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"),
+    [("MPS", "unsupported"), ("XLA", "unsupported"), ("PrivateUse1", "decomposed")],
+)
+def test_lists_count_as_kernels_where_optimizers_do_not_ask_for_them(
+    key: str, verdict: str
+) -> None:
+    whole = {"aten::_foreach_grouped_": WHOLE["aten::grouped"]}
+    on = replace(made.matrix(PLAIN, fallback=made.NONE), whole=whole, dispatch_key=key)
+    assert resolution(on, (NODES[0], LISTS), 1).verdict.value == verdict
+
+
 def test_a_kernel_for_one_that_was_no_composite_counts() -> None:
     on = replace(made.matrix("aten::grouped"), whole=WHOLE)
     assert resolution(on, (NODES[0], GROUPED), 1).verdict is Verdict.NATIVE

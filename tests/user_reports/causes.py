@@ -26,6 +26,7 @@ class Cause(StrEnum):
     TENSORS = "quantized, nested or sparse tensors, which no trace follows"
     PROGRAM = "the small program has another call than what failed"
     OLDER = "PyTorch's own Python code of that release goes another way than the installed one's"
+    GRADIENTS = "a second derivative that the target's torch lacks: a trace tells of kernels alone"
     ONE_CALL = "a defect of one call that only this thread tells of: no condition is written"
 
 
@@ -72,6 +73,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "V100: FreeToken",
         "V100: Unsloth's choice of a wheel",
         "MPS: VoxCPM decodes a long sound",
+        "MPS: DiffRhythm decodes a song",
+        "MPS: OpenVoice",
         "MPS: Dia decodes a dialogue",
         "Gaudi: places that lie on the host",
         "MPS: argmax of a transpose",
@@ -139,6 +142,8 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "310P: attention of bge-m3",
     ),
     Cause.RELEASE: (
+        "MPS: TabNet of R",
+        "MPS: films given a sound",
         "TensorRT: a slice without an end, written",
         "CUDA: replicated ends in bfloat16",
         "TensorRT: bfloat16",
@@ -155,6 +160,7 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "MPS: a mask for all heads",
     ),
     Cause.LIBRARY: (
+        "MUSA: more than 2**31 numbers cleared by a mask",
         "ROCm: convolution by groups",
         "NPU: Conv3d of patches",
         "MUSA: attention with a mask of four dimensions",
@@ -212,6 +218,11 @@ NAMES: Mapping[Cause, tuple[str, ...]] = {
         "CUDA: attention without its weights, compiled",
         "ROCm: index_add_ of many indices",
         "ROCm: interpolation to 65536 rows",
+    ),
+    Cause.GRADIENTS: (
+        "MPS: a network that solves an equation",
+        "MPS: gradients that are to match",
+        "MPS: a step of MAML",
     ),
     Cause.ONE_CALL: (
         "Arc: gradients of causal attention",

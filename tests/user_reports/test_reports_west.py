@@ -31,6 +31,7 @@ ROOMS = tuple(
         "eighth_devices", "eighth_sciences", "eighth_trades", "newer_devices",
         "ninth_libraries", "ninth_messages",
         "eleventh_training", "eleventh_requests", "eleventh_gradients",
+        "twelfth_apple", "twelfth_libraries", "twelfth_devices", "twelfth_converters",
         "exports_onnx", "exports_openvino", "exports_compilers",
         "exports_executorch", "exports_coreml",
     )
@@ -40,7 +41,8 @@ LEFT_OUT: tuple[LeftOut, ...] = tuple(left for room in ROOMS for left in room.LE
 LARGE = frozenset(
     {"ROCm: LSTM of large batches", "CUDA: arange beyond 2**32",
      "CUDA: randint of 2**31 - 2 elements", "CUDA: a video enlarged beyond 2**31 elements",
-     "Max: gradients of means of 2**31 elements", "MPS: attention of CogVideoX"}
+     "Max: gradients of means of 2**31 elements", "MPS: attention of CogVideoX",
+     "MUSA: more than 2**31 numbers cleared by a mask"}
 )  # fmt: skip
 """Programs of billions of elements: seconds and gigabytes, where shapes show that they run."""
 

@@ -73,8 +73,7 @@ def _history(folder: Path) -> Iterable[str]:
     yield from yaml_writer.section("sources", {"wheels": _source(folder, versions[-1])})
     yield from yaml_writer.section("overloads", spans)
     yield "# Torch versions in which an overload was not the composite yet that it is now: a device"
-    yield "# had to have a kernel of its own, as the CPU had (`cpu`). Those for lists of tensors"
-    yield "# are left out, for Python asks only some devices for them."
+    yield "# had to have a kernel of its own, as the CPU had (`cpu`)."
     yield from yaml_writer.section("whole", _whole(folder))
     yield from yaml_writer.end()
 
@@ -85,7 +84,7 @@ def _whole(folder: Path) -> dict[str, dict[str, Any]]:
     declared = {version: operator_list.functions(folder, version) for version in versions}
     found = {}
     for name, function in sorted(declared[versions[-1]].items()):
-        if not function.kind.startswith("Composite") or name.startswith("_foreach_"):
+        if not function.kind.startswith("Composite"):
             continue
         lists = {version: listed[name] for version, listed in declared.items() if name in listed}
         having = [version for version, was in lists.items() if not was.kind]
