@@ -50,6 +50,13 @@ class SourceFile(Struct, frozen=True):
         return {**data, "date": self.date} if self.date else data
 
 
+@cache
+def loaded(path: Path) -> Mapping[str, Any]:
+    """A file beside an importer, read once."""
+    found: Mapping[str, Any] = load_yaml(path)
+    return found
+
+
 def load_yaml(path: Path) -> Any:
     """Parse one YAML file with the C loader."""
     import yaml

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers.base import loaded
 from opcheck.db.importers.coreml.extract import DTYPES
 from opcheck.db.importers.shared import converters, facts
 from opcheck.db.importers.shared.converters import Condition, Functions, Operators
@@ -92,7 +93,7 @@ def _conditions(
     yield from _by_dtype(said["refused"], operators)
     for each in said["counted"]:
         yield from _by_count(each, operators)
-    texts = converters.loaded(_CODE)["texts"]
+    texts = loaded(_CODE)["texts"]
     if whole and said["left"]:
         yield {
             "ops": said["left"], "code": "no-converter", "verdict": "unsupported",
@@ -109,7 +110,7 @@ def _conditions(
             "at": ["dtypes"],
             "tests": [{"subject": "dtype", "argument": "*", "one_of": list(dtypes)}],
         }
-    for fact in (*converters.loaded(_CODE)["facts"], *_facts()["facts"]):
+    for fact in (*loaded(_CODE)["facts"], *_facts()["facts"]):
         line = fact.get("seen", {}).get(release)
         if "seen" not in fact or line:
             cited = [*([f"{fact.get('file', 'ops')}:{line}"] if line else ()), *fact.get("at", ())]
@@ -138,7 +139,7 @@ def _by_dtype(
             number = tuple(each.get("number", ()))
             key = (each["why"], tuple(each["arguments"]), each["line"], ops, number)
             found[key] += DTYPES[each["dtype"]]
-    texts = converters.loaded(_CODE)["texts"]
+    texts = loaded(_CODE)["texts"]
     for (why, arguments, line, ops, number), dtypes in found.items():
         tests = [{"subject": "dtype", "argument": name, "one_of": dtypes} for name in arguments]
         if number:
@@ -157,7 +158,7 @@ def _by_count(each: Mapping[str, Any], operators: Mapping[str, Any]) -> Iterator
     if not ops:
         return
     few, tests = each["kind"] == "few", each["tests"]
-    text = converters.loaded(_CODE)["texts"][each["kind"] if tests else "always"]
+    text = loaded(_CODE)["texts"][each["kind"] if tests else "always"]
     bound = "one_of" if few else "none_of"
     yield {
         "ops": ops, "code": "converter-raises", "text": text, "at": [f"ops:{each['line']}"],
@@ -170,8 +171,8 @@ def _by_count(each: Mapping[str, Any], operators: Mapping[str, Any]) -> Iterator
 
 
 def _facts() -> Mapping[str, Any]:
-    return converters.loaded(_FACTS)
+    return loaded(_FACTS)
 
 
 def _converters() -> Mapping[str, Any]:
-    return converters.loaded(_CONVERTERS)
+    return loaded(_CONVERTERS)

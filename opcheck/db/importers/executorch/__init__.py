@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers.base import loaded
 from opcheck.db.importers.executorch import vulkan_left, xnnpack
 from opcheck.db.importers.executorch.conditions import argument_of, told
 from opcheck.db.importers.shared import converters, facts
@@ -120,19 +121,19 @@ def _conditions(
     sampled = {name: said for name, said in own.items() if name not in _BY_SIZE}
     for (why, argument, dtypes, bound), names in _refused(sampled, known).items():
         yield _refusal(why, argument, dtypes, bound, names)
-    for fact in converters.loaded(_CODE)["facts"]:
+    for fact in loaded(_CODE)["facts"]:
         yield from facts.cases(fact, operators, fact["at"])
     apart = sorted(
         name for name, said in own.items()
         if "tried" in said and (name in _BY_SIZE or not _never(said))
     )  # fmt: skip
-    texts = converters.loaded(_CODE)["texts"]
+    texts = loaded(_CODE)["texts"]
     yield converters.apart(apart, texts["decomposed"], "decompositions")
     yield _in_complex(apart)
     untried = converters.apart(list(_untried(known)), texts["untried"], "decompositions")
     yield converters.unsure(untried)
     for chip, left in _DELEGATES.items():
-        yield from left(own, operators, known, texts, converters.loaded(_CODE)[chip])
+        yield from left(own, operators, known, texts, loaded(_CODE)[chip])
 
 
 Refused = tuple[str, str, tuple[str, ...], str]
@@ -178,7 +179,7 @@ def _refusal(
     some = why.startswith("some ")
     kind, part, *of_parts = [*why.removeprefix("some ").split(" "), ""]
     own = "some" if some else f"{kind}_part" if any(of_parts) else kind
-    text = converters.loaded(_CODE)["texts"][own].replace("{part}", part)
+    text = loaded(_CODE)["texts"][own].replace("{part}", part)
     return {
         **told(sorted(set(names)), "part-may-be-refused" if some else _CODES[kind],
                 "unknown" if some else "unsupported", text, [_CITES[kind]]),
@@ -191,7 +192,7 @@ def _in_complex(apart: list[str]) -> dict[str, Any]:
     """What is decomposed and no call in complex numbers was tried of: few kernels take any."""
     dtypes = {"complex64", "complex32"}
     names = [name for name in apart if not dtypes & set(_listed()[name]["tried"])]
-    text = converters.loaded(_CODE)["texts"]["untried_dtypes"]
+    text = loaded(_CODE)["texts"]["untried_dtypes"]
     found = converters.not_looked_up(names, text, "decompositions")
     return found | converters.of_dtypes("*", converters.COMPLEX)
 
@@ -202,4 +203,4 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _lowerings() -> Mapping[str, Any]:
-    return converters.loaded(_LOWERINGS)
+    return loaded(_LOWERINGS)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers.base import loaded
 from opcheck.db.importers.shared import converters, facts
 from opcheck.db.importers.shared.converters import COMPLEX, Condition, Functions, Operators
 
@@ -77,8 +78,8 @@ def _writes(name: str, known: Functions) -> bool:
 
 def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
-    texts = converters.loaded(_CODE)["texts"]
-    stated = converters.loaded(_CODE)["facts"]
+    texts = loaded(_CODE)["texts"]
+    stated = loaded(_CODE)["facts"]
     read = {op for fact in stated for op in fact["ops"]}
     yield from _refusals(operators, known, read)
     for fact in stated:
@@ -98,7 +99,7 @@ def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Conditi
         tried = tuple(dtype for dtype in said.get("tried", ()) if dtype != "none")
         if name in operators and tried and converters.argument_of(name, known) != "*":
             found[converters.argument_of(name, known), tried].append(name)
-    text = converters.loaded(_CODE)["texts"]["untried_dtype"]
+    text = loaded(_CODE)["texts"]["untried_dtype"]
     for (argument, tried), names in found.items():
         condition = converters.not_looked_up(names, text, "converter")
         yield condition | converters.of_dtypes(argument, (*tried, *COMPLEX), "none_of")
@@ -106,7 +107,7 @@ def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Conditi
 
 def _of_dtypes(operators: Operators) -> Iterator[Condition]:
     """What no call takes, or none by way of JAX."""
-    code = converters.loaded(_CODE)
+    code = loaded(_CODE)
     texts = code["texts"]
     by_jax = [name for name, entry in operators.items() if _lowered_by_jax(entry, operators)]
     own = [name for name in operators if name not in by_jax]
@@ -172,7 +173,7 @@ def _not(said: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> Condition:
     kind, _, named = why.partition(" ")
-    texts = converters.loaded(_CODE)["texts"]
+    texts = loaded(_CODE)["texts"]
     text = texts[kind] if dtypes else texts.get(f"{kind}_always", texts[kind])
     return {
         "ops": sorted(set(names)),
@@ -191,4 +192,4 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _lowerings() -> Mapping[str, Any]:
-    return converters.loaded(_LOWERINGS)
+    return loaded(_LOWERINGS)

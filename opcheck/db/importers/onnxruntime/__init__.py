@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers.base import loaded
 from opcheck.db.importers.onnxruntime import placed
 from opcheck.db.importers.shared import converters, facts
 from opcheck.db.importers.shared.converters import Condition, Functions, Operators
@@ -66,7 +67,7 @@ def registered(known: Functions) -> Operators:
         for name in sorted(found)
         if "at" in _listed().get(name, {}) or not converters.writes(name, known)
     )
-    return {**converters.with_forms(found, own, known), **converters.loaded(_CODE)["entries"]}
+    return {**converters.with_forms(found, own, known), **loaded(_CODE)["entries"]}
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def _conditions(
 ) -> Iterator[dict[str, Any]]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
     refused: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
-    code = converters.loaded(_CODE)
+    code = loaded(_CODE)
     apart, read = [], {op for fact in code["facts"] for op in fact["ops"]}
     for name, said in _listed().items():
         if name not in operators or "method" in operators[name]:
@@ -151,7 +152,7 @@ def _never(said: Mapping[str, Any]) -> bool:
 
 def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> dict[str, Any]:
     kind, _, named = why.partition(" ")
-    texts = converters.loaded(_CODE)["texts"]
+    texts = loaded(_CODE)["texts"]
     text = texts["other_always"] if kind == "other" and not dtypes else texts[kind]
     return {
         "ops": sorted(set(names)),
@@ -165,7 +166,7 @@ def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str])
 
 
 def _releases() -> Iterable[Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = converters.loaded(_CODE)["releases"]
+    found: Mapping[str, Mapping[str, Any]] = loaded(_CODE)["releases"]
     return found.values()
 
 
@@ -175,4 +176,4 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _lowerings() -> Mapping[str, Any]:
-    return converters.loaded(_LOWERINGS)
+    return loaded(_LOWERINGS)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers.base import loaded
 from opcheck.db.importers.shared import converters
 from opcheck.db.importers.shared.converters import Functions
 
@@ -129,4 +130,4 @@ def _tried() -> Mapping[str, list[str]]:
 
 
 def _placements() -> Mapping[str, Any]:
-    return converters.loaded(_PLACEMENTS)
+    return loaded(_PLACEMENTS)

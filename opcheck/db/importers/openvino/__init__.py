@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers.base import loaded
 from opcheck.db.importers.shared import converters, facts
 from opcheck.db.importers.shared.converters import Condition, Functions, Operators
 
@@ -75,15 +76,11 @@ def _conditions(
     operators: Mapping[str, Mapping[str, Any]], known: Functions, release: str
 ) -> Iterator[dict[str, Any]]:
     """What is refused by dtype or always, and what is decomposed; alike operators in one line."""
-    texts, asked = converters.loaded(_CODE)["texts"], release not in _earlier()
+    texts, asked = loaded(_CODE)["texts"], release not in _earlier()
     checked = [
-        each
-        for each in converters.loaded(_CODE)["checks"]
-        if facts.citation(each["seen"], release, "")
+        each for each in loaded(_CODE)["checks"] if facts.citation(each["seen"], release, "")
     ]
-    stated = [
-        each for each in converters.loaded(_CODE)["facts"] if asked or each["at"] != ["frontend"]
-    ]
+    stated = [each for each in loaded(_CODE)["facts"] if asked or each["at"] != ["frontend"]]
     read = {op for fact in (*stated, *checked) for op in fact["ops"]}
     yield from _refusals(operators, known, read, release)
     for fact in stated:
@@ -154,7 +151,7 @@ def _came_through(said: Mapping[str, Any]) -> bool:
 
 def _refusal(why: str, argument: str, dtypes: tuple[str, ...], names: list[str]) -> dict[str, Any]:
     kind, _, named = why.partition(" ")
-    texts = converters.loaded(_CODE)["texts"]
+    texts = loaded(_CODE)["texts"]
     text = texts[kind] if dtypes else texts.get(f"{kind}_always", texts[kind])
     return {
         "ops": sorted(set(names)),
@@ -173,7 +170,7 @@ def _in_complex(operators: Mapping[str, Mapping[str, Any]], release: str) -> dic
         for name, said in _listed(release).items()
         if "converter" in said and name in operators and _COMPLEX not in said.get("tried", ())
     ]
-    text = converters.loaded(_CODE)["texts"]["untried_complex"]
+    text = loaded(_CODE)["texts"]["untried_complex"]
     found = converters.not_looked_up(names, text, "frontend")
     return found | converters.of_dtypes("*", converters.COMPLEX)
 
@@ -195,8 +192,8 @@ def _listed(release: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _lowerings() -> Mapping[str, Any]:
-    return converters.loaded(_LOWERINGS)
+    return loaded(_LOWERINGS)
 
 
 def _earlier() -> Mapping[str, Mapping[str, list[str]]]:
-    return converters.loaded(_EARLIER)
+    return loaded(_EARLIER)

@@ -6,11 +6,10 @@ PyTorch's list of operators is the only one that is read from a folder.
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, loaded
 from opcheck.db.importers.shared import facts, operator_list
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
@@ -116,13 +115,6 @@ class ConverterImporter(Importer):
             pairing=tuple(code["paired"]),
             notes=tuple(code["notes"]),
         )
-
-
-@cache
-def loaded(path: Path) -> Mapping[str, Any]:
-    """A file beside an importer."""
-    found: Mapping[str, Any] = load_yaml(path)
-    return found
 
 
 def models_call(name: str, known: Functions) -> bool:

@@ -6,11 +6,10 @@ PyTorch's list of operators is the only one that is read from a folder.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, loaded
 from opcheck.db.importers.shared import facts, operator_list
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
@@ -41,16 +40,16 @@ class PluginImporter(Importer):
     @property
     def code(self) -> Mapping[str, Any]:
         """What ``code_file`` says."""
-        return _loaded(self.code_file)
+        return loaded(self.code_file)
 
     def listed(self, release: str) -> Listed:
         """What a release registers."""
-        found: Listed = _loaded(self.operators_file)[release]
+        found: Listed = loaded(self.operators_file)[release]
         return found
 
     def releases(self, sources: Path) -> tuple[str, ...]:
         """Releases of the plugin that were read."""
-        return tuple(sorted(_loaded(self.operators_file), key=version_key))
+        return tuple(sorted(loaded(self.operators_file), key=version_key))
 
     def run(self, sources: Path, release: str) -> str:
         """Give the text of the matrix file of one release."""
@@ -136,10 +135,3 @@ class PluginImporter(Importer):
 def _cited(part: Mapping[str, Any]) -> tuple[str, ...]:
     at = part["at"]
     return (at,) if isinstance(at, str) else tuple(at)
-
-
-@cache
-def _loaded(path: Path) -> Mapping[str, Any]:
-    """A file beside an importer."""
-    found: Mapping[str, Any] = load_yaml(path)
-    return found
