@@ -52,7 +52,8 @@ def registered(known: Functions) -> Operators:
         and not _writes(name, known)
         and ("lowering" in each or not converters.is_implicit(name, known) or _came_through(each))
     }
-    return converters.with_reshaped(converters.with_forms(found, found, known))
+    served = converters.with_reshaped(converters.with_forms(found, found, known))
+    return {**served, **converters.loaded(_CODE)["entries"]}
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,8 +95,11 @@ def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Cond
 def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
     """In which dtypes no call was tried: many operators of TensorFlow Lite take few of them."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    removed = converters.loaded(_CODE)["removed"]
     for name, said in _listed().items():
         tried = tuple(dtype for dtype in said.get("tried", ()) if dtype != "none")
+        if name in removed:
+            continue
         if name in operators and tried and converters.argument_of(name, known) != "*":
             found[converters.argument_of(name, known), tried].append(name)
     text = converters.loaded(_CODE)["texts"]["untried_dtype"]
