@@ -13,6 +13,7 @@ _LOWERINGS = Path(__file__).with_name("litert_lowerings.yaml")
 _DECOMPOSED = "decompositions"
 _JAX = "litert_torch/backend/lowerings/_jax_lowerings/lowerings.py:"
 _OWN = "litert_torch/"
+WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8"})
 _CITES = {
     "runtime": "runtime", "conversion": "converter", "leaf": "decompositions", "capture": "symbols",
 }  # fmt: skip
@@ -97,7 +98,7 @@ def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Conditi
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     removed = converters.loaded(_CODE)["removed"]
     for name, said in _listed().items():
-        tried = tuple(dtype for dtype in said.get("tried", ()) if dtype != "none")
+        tried = _told(said)
         if name in removed:
             continue
         if name in operators and tried and converters.argument_of(name, known) != "*":
@@ -106,6 +107,13 @@ def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Conditi
     for (argument, tried), names in found.items():
         condition = converters.not_looked_up(names, text, "converter")
         yield condition | converters.of_dtypes(argument, (*tried, *COMPLEX), "none_of")
+
+
+def _told(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """In which dtypes something is known: a file has int32 for int64, which tells of both."""
+    tried = {dtype for dtype in said.get("tried", ()) if dtype != "none"}
+    came = "int64" in tried and "int64" not in _not(said)
+    return tuple(sorted(tried | {"int32"} if came else tried))
 
 
 def _of_dtypes(operators: Operators) -> Iterator[Condition]:
@@ -143,8 +151,24 @@ def _refusals(
             if why == "capture" and name in read:
                 continue  # the code says when
             refused[why, converters.argument_of(name, known) if dtypes else "", dtypes].append(name)
+    folded = converters.loaded(_CODE)["folded"]
     for (why, argument, dtypes), names in refused.items():
-        yield _refusal(why, argument, dtypes, names)
+        apart = [name for name in names if dtypes and name in folded]
+        others = [name for name in names if name not in apart]
+        if others:
+            yield _refusal(why, argument, dtypes, others)
+        yield from _unless_folded(why, argument, dtypes, apart)
+
+
+def _unless_folded(
+    why: str, argument: str, dtypes: tuple[str, ...], names: list[str]
+) -> Iterator[Condition]:
+    """What is refused of what a model is given, and in whole numbers computed of constants."""
+    constant = {"subject": "mode", "argument": f"computed {argument}", "none_of": ["parameters"]}
+    for chosen, tests in ((WHOLE.intersection(dtypes), [constant]), ({*dtypes} - WHOLE, [])):
+        if chosen and names:
+            condition = _refusal(why, argument, tuple(sorted(chosen)), names)
+            yield {**condition, "tests": [*condition["tests"], *tests]}
 
 
 def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from opcheck.db.importers.openvino import schema_calls
 from opcheck.db.importers.openvino.lowering import first_dtype, noted, samples, told
-from opcheck.db.importers.openvino.wheel import overloads
+from opcheck.model.trace import OpName
 
 Key = tuple[str, str]
 DTYPES = ("float32", "int64", "float16", "bool", "bfloat16", "float64", "int32", "uint8")
@@ -107,9 +107,9 @@ def untried(
     wheel: Any, found: Mapping[Key, list[Any]], path: Path, dtypes: Sequence[str]
 ) -> Iterator[Mapping[str, Any]]:
     """What becomes of one call made from its schema, of each overload that the file has none of."""
-    names = [name for name in (*wheel.converted, *wheel.decomposed) if _dispatched(name)]
+    names = sorted({*filter(_dispatched, (*wheel.converted, *wheel.decomposed))})
     for dtype in dtypes:
-        for overload in schema_calls.tried(names, overloads()):
+        for overload in schema_calls.tried(names, map(_overload, names)):
             known = found.get((overload.name(), dtype), ())
             if any(each["stage"] != "none" or each.get("made") for each in known):
                 continue
@@ -140,6 +140,14 @@ def _comes_through(wheel: Any, overload: Any) -> bool:
 
     call = schema_calls.made(overload, getattr(torch, _WIDE))
     return call is not None and wheel.lowered(overload, *call)["stage"] == "ok"
+
+
+def _overload(name: str) -> Any:
+    import torch
+
+    op = OpName.parse(name)
+    packet = getattr(getattr(torch.ops, op.namespace), op.base)
+    return getattr(packet, op.overload or "default")
 
 
 def _dispatched(name: str) -> bool:
