@@ -178,7 +178,7 @@ def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
         by[why].append(dtype)
     tried = said.get("tried", ())
     for why, dtypes in by.items():
-        never = set(tried) == set(said["not"]) and (len(tried) > 1 or why.startswith("leaf"))
+        never = set(tried) == set(dtypes) and (len(tried) > 1 or why.startswith("leaf"))
         named = () if never else tuple(dtype for dtype in dtypes if dtype != "none")
         if named or never:
             yield why, named
