@@ -324,8 +324,9 @@ class Mode(Predicate, frozen=True):
     of recurrent layers and of ``_pack_padded_sequence``: ``wanted`` where autograd follows it.
     ``autocast``: ``bfloat16`` where autocast casts the call to that.
     ``computed weight``, ``computed bias`` and ``computed mat2``, of an exported model: where that
-    argument is computed, what of: ``parameters`` alone, or ``inputs``. ``tensors``: ``the same``
-    where ``cat`` is given one tensor several times there.
+    argument is computed, what of: ``parameters`` alone, or ``inputs``. ``computed self`` there, of
+    ``abs`` and ``sign``: ``parameters`` where no input of the model is in it. ``tensors``: ``the
+    same`` where ``cat`` is given one tensor several times there.
     ``compiled``: where the compiled function was called that makes the call, as file:line.
     A switch in the environment, such as ``XLA_DISABLE_FUNCTIONALIZATION``, or a name in one that
     lists names (``XLA_EXPERIMENTAL=nonzero``): ``on``.

@@ -1,11 +1,14 @@
 """LiteRT on the CPU: what calls come to, and the file of what was lowered and run."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opcheck.db.importers.litert import LiteRtImporter
 from opcheck.db.importers.litert.extract import facts, text, why
+from opcheck.db.importers.litert.lowering import untried
+from opcheck.db.importers.openvino.lowering import first_dtype
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
@@ -34,6 +37,7 @@ CALLS: tuple[tuple[str, Value, Verdict, str], ...] = (
     ("aten::mul.Tensor", dense(2, dtype="complex64"), Verdict.UNSUPPORTED, "numbers-not-converted"),
     ("aten::abs", dense(2, dtype="complex64"), Verdict.UNKNOWN, "numbers-not-looked-up"),
     ("aten::_local_scalar_dense", FLOAT, Verdict.UNSUPPORTED, "converter-raises"),
+    ("aten::detach_", dense(2, dtype="int8"), Verdict.DECOMPOSED, "decomposed-before-conversion"),
 )  # fmt: skip
 TRANSFORMS: tuple[tuple[tuple[int, ...], dict[str, Value], str], ...] = (
     ((2, 4), {}, "registered"),
@@ -79,6 +83,48 @@ def test_a_transform_is_of_the_last_dimension_and_of_a_power_of_two(
     given = (("self", dense(*shape, dtype="float32")), *rest.items())
     node = Node(OpName.parse("aten::_fft_r2c"), given)
     assert Walk([node], matrix, "2.13.0").resolution(0).code == code
+
+
+@pytest.mark.parametrize(
+    ("size", "verdict", "code"),
+    [
+        ((2, 2), Verdict.DECOMPOSED, "decomposed-before-conversion"),
+        ((4, 4), Verdict.UNSUPPORTED, "no-converter"),
+    ],
+)
+def test_a_resize_is_a_view_in_the_graph_unless_it_enlarges(
+    size: tuple[int, ...], verdict: Verdict, code: str, database: Database
+) -> None:
+    matrix = database.matrix(database.resolve(TargetSpec(TARGET)))
+    node = Node(OpName.parse("aten::resize_"), (("self", FLOAT), ("size", size)))
+    found = Walk([node], matrix, "2.13.0").resolution(0)
+    assert (found.verdict, found.code) == (verdict, code)
+
+
+class _Refusing:
+    """Stands for the wheels: takes ``abs`` in float32 alone, and ``sin`` in nothing."""
+
+    converted, decomposed = frozenset({"aten::abs", "aten::sin"}), frozenset({"aten::deg2rad"})
+
+    def lowered(self, call: Any, args: Any, kwargs: Any) -> dict[str, object]:
+        """Refuse by the name and the dtype."""
+        name = call.name()
+        if name == "aten::deg2rad":
+            return LEAF
+        return OK if (name, first_dtype(args, kwargs)) == ("aten::abs", "float32") else RAISES
+
+
+def test_what_is_refused_in_float32_too_tells_nothing_of_another_dtype(tmp_path: Path) -> None:
+    found = {("aten::abs", "float32"): [OK]}
+    told = untried(_Refusing(), found, tmp_path / "calls.jsonl", ("float32", "int64"))
+    stages = {(said["op"], said["dtype"]): said["stage"] for said in told}
+    assert stages == {
+        ("aten::abs", "int64"): "conversion",
+        ("aten::deg2rad", "float32"): "conversion",
+        ("aten::deg2rad", "int64"): "conversion",
+        ("aten::sin", "float32"): "none",
+        ("aten::sin", "int64"): "none",
+    }
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ _NAMES = ("weight", "bias")
 _PRODUCTS = frozenset({torch.ops.aten.mm, torch.ops.aten.addmm})
 """Those of which the second matrix is a weight."""
 _SECOND = "mat2"
+_FOLDED = frozenset({torch.ops.aten.abs, torch.ops.aten.sign})
+"""Those that converters compute of constants in dtypes that they make no operator of."""
 _CAT = torch.ops.aten.cat.default
 
 
@@ -70,6 +72,7 @@ def told(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Modes:
     """Each weight of a call that is no constant of the model's own, and what it is computed of.
 
     Of a concatenation, that all are one tensor: a graph has that once among what the call takes.
+    Of what converters fold, that a graph knows it without the model's inputs.
     """
     if not DeviceTensor.followed or not isinstance(func, OpOverload):
         return ()
@@ -77,6 +80,10 @@ def told(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Modes:
         tensors = _given(0, "tensors", args, kwargs)
         several = isinstance(tensors, list | tuple) and len(tensors) > 1
         return (("tensors", "the same"),) if several and len({*map(id, tensors)}) == 1 else ()
+    if func.overloadpacket in _FOLDED:
+        value = _given(0, "self", args, kwargs)
+        known = type(value) is DeviceTensor and is_constant(value)
+        return (("computed self", OF_PARAMETERS),) if known else ()
     given = ((name, _given(place, name, args, kwargs)) for place, name in _weights(func))
     found = ((name, _computed_of(value)) for name, value in given if type(value) is DeviceTensor)
     return tuple((f"computed {name}", of) for name, of in found if of)

@@ -14,6 +14,7 @@ _LOWERINGS = Path(__file__).with_name("litert_lowerings.yaml")
 _DECOMPOSED = "decompositions"
 _JAX = "litert_torch/backend/lowerings/_jax_lowerings/lowerings.py:"
 _OWN = "litert_torch/"
+WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8"})
 _CITES = {
     "runtime": "runtime", "conversion": "converter", "leaf": "decompositions", "capture": "symbols",
 }  # fmt: skip
@@ -53,7 +54,8 @@ def registered(known: Functions) -> Operators:
         and not _writes(name, known)
         and ("lowering" in each or not converters.is_implicit(name, known) or _came_through(each))
     }
-    return converters.with_reshaped(converters.with_forms(found, found, known))
+    served = converters.with_reshaped(converters.with_forms(found, found, known))
+    return {**served, **converters.loaded(_CODE)["entries"]}
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,14 +97,24 @@ def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Cond
 def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
     """In which dtypes no call was tried: many operators of TensorFlow Lite take few of them."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    removed = converters.loaded(_CODE)["removed"]
     for name, said in _listed().items():
-        tried = tuple(dtype for dtype in said.get("tried", ()) if dtype != "none")
+        tried = _told(said)
+        if name in removed:
+            continue
         if name in operators and tried and converters.argument_of(name, known) != "*":
             found[converters.argument_of(name, known), tried].append(name)
     text = loaded(_CODE)["texts"]["untried_dtype"]
     for (argument, tried), names in found.items():
         condition = converters.not_looked_up(names, text, "converter")
         yield condition | converters.of_dtypes(argument, (*tried, *COMPLEX), "none_of")
+
+
+def _told(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """In which dtypes something is known: a file has int32 for int64, which tells of both."""
+    tried = {dtype for dtype in said.get("tried", ()) if dtype != "none"}
+    came = "int64" in tried and "int64" not in _not(said)
+    return tuple(sorted(tried | {"int32"} if came else tried))
 
 
 def _of_dtypes(operators: Operators) -> Iterator[Condition]:
@@ -140,8 +152,24 @@ def _refusals(
             if why == "capture" and name in read:
                 continue  # the code says when
             refused[why, converters.argument_of(name, known) if dtypes else "", dtypes].append(name)
+    folded = converters.loaded(_CODE)["folded"]
     for (why, argument, dtypes), names in refused.items():
-        yield _refusal(why, argument, dtypes, names)
+        apart = [name for name in names if dtypes and name in folded]
+        others = [name for name in names if name not in apart]
+        if others:
+            yield _refusal(why, argument, dtypes, others)
+        yield from _unless_folded(why, argument, dtypes, apart)
+
+
+def _unless_folded(
+    why: str, argument: str, dtypes: tuple[str, ...], names: list[str]
+) -> Iterator[Condition]:
+    """What is refused of what a model is given, and in whole numbers computed of constants."""
+    constant = {"subject": "mode", "argument": f"computed {argument}", "none_of": ["parameters"]}
+    for chosen, tests in ((WHOLE.intersection(dtypes), [constant]), ({*dtypes} - WHOLE, [])):
+        if chosen and names:
+            condition = _refusal(why, argument, tuple(sorted(chosen)), names)
+            yield {**condition, "tests": [*condition["tests"], *tests]}
 
 
 def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -151,7 +179,7 @@ def _reasons(said: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
         by[why].append(dtype)
     tried = said.get("tried", ())
     for why, dtypes in by.items():
-        never = set(tried) == set(said["not"]) and (len(tried) > 1 or why.startswith("leaf"))
+        never = set(tried) == set(dtypes) and (len(tried) > 1 or why.startswith("leaf"))
         named = () if never else tuple(dtype for dtype in dtypes if dtype != "none")
         if named or never:
             yield why, named

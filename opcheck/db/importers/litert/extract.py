@@ -24,6 +24,10 @@ _COMMENT = """\
 """
 _SIZES = ("Invalid tensor size",)
 """Of errors that come of a sample's sizes: such a call tells nothing of its dtype."""
+_WIDE = "float32"
+_OF_DTYPE = "failed to legalize operation"
+"""Of errors of a dtype that an operator of TensorFlow Lite lacks. Where another call comes through,
+which may be folded, it depends on more than the dtype."""
 _UNTOLD = "none"
 """The stage of a call that was not tried."""
 
@@ -32,6 +36,10 @@ def tells(said: Mapping[str, Any]) -> bool:
     """Whether what became of a call holds for others of its dtype."""
     sizes = any(part in said.get("error", "") for part in _SIZES)
     return said["stage"] != _UNTOLD and not sizes
+
+
+def _of_dtype(said: Mapping[str, Any]) -> bool:
+    return _OF_DTYPE in said.get("error", "")
 
 
 def why(said: Mapping[str, Any]) -> str:
@@ -63,8 +71,10 @@ def facts(
         if name not in found or not telling:
             continue
         entry = found[name]
-        entry.setdefault("tried", []).append(dtype)
         reasons = [why(each) for each in telling]
+        if dtype != _WIDE and not all(reasons) and any(map(_of_dtype, telling)):
+            continue
+        entry.setdefault("tried", []).append(dtype)
         if all(reasons):
             entry.setdefault("not", {})[dtype] = reasons[0]
     return dict(sorted(found.items()))
