@@ -55,7 +55,7 @@ def registered(known: Functions) -> Operators:
         and ("lowering" in each or not converters.is_implicit(name, known) or _came_through(each))
     }
     served = converters.with_reshaped(converters.with_forms(found, found, known))
-    return {**served, **converters.loaded(_CODE)["entries"]}
+    return {**served, **loaded(_CODE)["entries"]}
 
 
 def _entry(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _conditions(operators: Mapping[str, Any], known: Functions) -> Iterator[Cond
 def _untried(operators: Mapping[str, Any], known: Functions) -> Iterator[Condition]:
     """In which dtypes no call was tried: many operators of TensorFlow Lite take few of them."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
-    removed = converters.loaded(_CODE)["removed"]
+    removed = loaded(_CODE)["removed"]
     for name, said in _listed().items():
         tried = _told(said)
         if name in removed:
@@ -152,7 +152,7 @@ def _refusals(
             if why == "capture" and name in read:
                 continue  # the code says when
             refused[why, converters.argument_of(name, known) if dtypes else "", dtypes].append(name)
-    folded = converters.loaded(_CODE)["folded"]
+    folded = loaded(_CODE)["folded"]
     for (why, argument, dtypes), names in refused.items():
         apart = [name for name in names if dtypes and name in folded]
         others = [name for name in names if name not in apart]
