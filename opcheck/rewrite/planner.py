@@ -203,7 +203,7 @@ class Planner:
         try:
             call = self._recorder.call(node)
         except ValueError as error:
-            return Sentence("the call cannot be made again: {text}", text=error)
+            return Sentence("the call cannot be made again: {said}", said=sentence_of(error))
         try:
             return self._tried_out(candidate, node, call, matrix, remedies, spotless=spotless)
         except Exception as error:  # in the rule's own code, which may be anyone's

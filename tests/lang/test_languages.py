@@ -340,6 +340,26 @@ def test_a_refusal_is_in_chinese() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "scan",
+        "scan net.py -t",
+        "scan net.py --quiet=3",
+        "scan net.py --jobs 2",
+        "scan net.py --timeout soon",
+        "scan net.py other.py",
+        "scan net.py --format",
+        "targets 910b",
+        "frobnicate",
+    ],
+)
+def test_what_the_library_of_the_command_line_refuses_is_in_chinese(line: str) -> None:
+    *_, said = run(*line.split(), lang="zh", code=2).splitlines()
+    assert said.startswith("错误：")
+    assert PROSE.findall(said) == []
+
+
 @pytest.mark.slow
 def test_json_of_a_command_is_the_same() -> None:
     assert json.loads(run("targets", "--format", "json", lang="zh")) == json.loads(

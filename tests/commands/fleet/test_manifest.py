@@ -60,6 +60,26 @@ def refusal(text: str, name: str = "models.yaml") -> str:
     return caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("sumary", "did you mean opcheck fleet summary?"),
+        ("frobnicate", "opcheck fleet --help has all forms of MANIFEST and all commands"),
+    ],
+)
+def test_a_word_that_names_nothing_is_no_list_of_one_model(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_manifest(text)
+    assert caught.value.message == (
+        f"{text} is no list, no model source and no command of opcheck fleet"
+    )
+    assert caught.value.hint == hint
+    Path("sumary").mkdir()
+    if text == "sumary":
+        with pytest.raises(UsageError, match=r"no model"):  # a folder, in which nothing lies
+            read_manifest(text)
+
+
 def test_a_yaml_file_says_all_that_scan_takes() -> None:
     assert entries(FULL) == (
         Entry(

@@ -4,13 +4,16 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.commands.fleet import subcommands
 from opcheck.commands.fleet.manifest.rows import Row, read_csv, read_yaml, request_of
 from opcheck.commands.fleet.manifest.scripts import script_entry
 from opcheck.commands.fleet.values import Entry
@@ -24,6 +27,7 @@ from opcheck.source.model_folder import CONFIG, INDEX
 
 _WILD = re.compile(r"[*?\[]")
 _DEEP = re.compile(r"(?:(?<=/)|^)(\*\*)(?:/|$)")
+_WORD = re.compile(r"[\w-]+")
 _HF = "hf:"
 _MOST = 20_000
 """Files and folders that are looked at for one source: a manifest may say ``/``."""
@@ -211,6 +215,7 @@ def read_manifest(text: str, default: Row | None = None, *, trust: bool = False)
     if reader is not None and ":" not in text.partition("/")[0]:
         rows, folder = reader(path), path.parent
     else:
+        _require_meant(text)
         rows, folder = (Row(text, text),), Path()
     _require_text(text)
     given = {} if default is None else default.options
@@ -266,6 +271,20 @@ def _entries(row: Row, folder: Path, trust: bool) -> tuple[tuple[Entry, ...], tu
         Entry(row.name or source, request_of(row, source, trust=trust), row.where)
         for source in sources
     ), expanded.left_out
+
+
+def _require_meant(text: str) -> None:
+    """Refuse a word that names nothing: in a list it would be one more model without an answer."""
+    if not _WORD.fullmatch(text) or os.path.lexists(text):
+        return
+    commands = [found.name for found in iter_modules(subcommands.__path__)]
+    near = get_close_matches(text, commands, 1)
+    raise UsageError(
+        Sentence("{text} is no list, no model source and no command of opcheck fleet", text=text),
+        Sentence("did you mean {text}?", text=f"opcheck fleet {near[0]}")
+        if near
+        else Sentence("opcheck fleet --help has all forms of MANIFEST and all commands"),
+    )
 
 
 def _require_text(name: str) -> None:
