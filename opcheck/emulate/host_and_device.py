@@ -15,7 +15,7 @@ from opcheck.emulate.device import Device
 from opcheck.emulate.record import Record
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
 from opcheck.python_state import left_as_found
@@ -138,11 +138,19 @@ def on_host(job: Job) -> Named:
             module=type(module).__name__,
             text=reason_of(error),
         )
-        file, line = from_error(error)
-        raise EmulationError(
-            Sentence("{text}: {said}", text=f"{file}:{line}", said=fails) if file else fails,
-            Sentence("there is nothing to compare with; leave --values out to see how far it gets"),
-        ) from error
+        hint = "there is nothing to compare with; leave --values out to see how far it gets"
+        raise EmulationError(_at(error, fails), Sentence(hint)) from error
+
+
+def _at(error: BaseException, said: Sentence) -> Sentence:
+    """A sentence with the user's line that an exception passed in front of it."""
+    file, line = from_error(error)
+    return Sentence("{text}: {said}", text=f"{file}:{line}", said=said) if file else said
+
+
+def _placed(refused: EmulationError) -> EmulationError:
+    """What is not emulated, with the line of the model that asks for it."""
+    return EmulationError(_at(refused, sentence_of(refused)), refused.hint)
 
 
 def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:
@@ -174,6 +182,8 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
                     job, module, args, kwargs, device.record.begin, device.quiet,
                     values=emulator.values,
                 )  # fmt: skip
+        except EmulationError as refused:
+            raise _placed(refused) from refused
         except (OpcheckError, MemoryError):
             raise
         except Exception as raised:  # the user's model failed, and the report says so

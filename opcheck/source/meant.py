@@ -11,9 +11,14 @@ _ADDRESS = re.compile(r"\w+://.+")
 _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 """``organisation/name``, as models are called on a hub; libraries have no hyphen in a name."""
 _WORD = re.compile(r"[\w.-]+")
+_YOLO = re.compile(r"(?P<name>yolo(?:v?\d+)[\w-]*)(?:\.pt|\.yaml)?")
+"""A model of Ultralytics, whose weights are fetched by that name."""
 _LIBRARIES = ("torchvision", "timm", "ultralytics", "hf")
 """Kinds of source that a name follows."""
-_FILES = (".py", ".pt", ".pth", ".pt2", ".ckpt", ".bin", ".safetensors", ".onnx", ".gguf", ".json")
+_FILES = (
+    *(".py", ".ipynb", ".pt", ".pth", ".pt2", ".ckpt", ".bin", ".safetensors", ".onnx", ".gguf"),
+    *(".json", ".yaml", ".yml", ".toml", ".csv", ".txt"),
+)
 
 
 def meant(text: str) -> Sentence | None:
@@ -27,6 +32,8 @@ def meant(text: str) -> Sentence | None:
     library, _, name = text.rpartition(".")
     if library in ("torchvision.models", "timm.models", "timm"):
         return Sentence("did you mean {text}?", text=f"{library.partition('.')[0]}:{name}")
+    if yolo := _YOLO.fullmatch(text):
+        return Sentence("did you mean {text}?", text=f"ultralytics:{yolo['name']}.yaml")
     if text.endswith(_FILES):
         return None
     if _HUB.fullmatch(text) or ("-" in text and _WORD.fullmatch(text)):

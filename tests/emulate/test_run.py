@@ -214,6 +214,21 @@ def test_a_model_that_fails_by_itself_ends_the_run_where_it_fails() -> None:
     assert caught.value.hint
 
 
+def test_what_is_not_emulated_is_told_with_its_line() -> None:
+    class Sparse(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.to_sparse()
+
+    with pytest.raises(EmulationError) as caught:
+        emulated(Sparse(), torch.eye(3))
+    place, _, said = caught.value.message.partition(": ")
+    file, _, line = place.rpartition(":")
+    assert file.endswith("test_run.py")
+    assert linecache.getline(__file__, int(line)).strip() == "return x.to_sparse()"
+    assert said.endswith("a sparse, quantised or nested tensor, which is not emulated")
+    assert caught.value.hint
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [False, True])
 def test_a_model_that_cannot_be_copied_is_an_error(values: bool) -> None:

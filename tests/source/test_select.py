@@ -54,6 +54,28 @@ def test_what_is_no_source_names_the_kinds() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("yolov8n.pt", "did you mean ultralytics:yolov8n.yaml?"),
+        ("yolo11n-seg", "did you mean ultralytics:yolo11n-seg.yaml?"),
+        ("resnet50", "as in torchvision:resnet50 or timm:resnet50"),
+        ("resnet50.a1_in1k", "as in torchvision:resnet50.a1_in1k"),
+    ],
+)
+def test_a_name_alone_is_told_where_it_belongs(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        select(text)
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["opcheck.yaml", "models.csv", "setup.toml"])
+def test_a_file_that_is_not_there_is_no_model_of_a_library(name: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        select(name)
+    assert (caught.value.message, caught.value.hint) == (f"{name}: no such file", "check the path")
+
+
+@pytest.mark.parametrize(
     ("name", "data", "message", "hint"),
     [
         ("model.pt", None, "{path}: no such file", "check the path"),
