@@ -281,7 +281,7 @@ def _require_meant(text: str) -> None:
     near = get_close_matches(text, commands, 1)
     raise UsageError(
         Sentence("{text} is no list, no model source and no command of opcheck fleet", text=text),
-        Sentence("did you mean {text}?", text=f"opcheck fleet {near[0]}")
+        Sentence("did you mean opcheck fleet {name}?", name=near[0])
         if near
         else Sentence("opcheck fleet --help has all forms of MANIFEST and all commands"),
     )
